@@ -1,0 +1,431 @@
+"""The reference scheduler: jobs and policy changes in, outcomes with their reasons out.
+
+Time is a value. Every call takes ``now`` in seconds, which must not go back; nothing here
+reads a clock, sleeps or starts a thread. A driver (a case, the simulator, the embedded
+endpoint) calls :meth:`Scheduler.run` after its changes, and again when
+:meth:`Scheduler.next_due` has come.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from quota_scheduler.assumptions import Assumptions
+from quota_scheduler.blocked import BlockedReason, blocked_reason
+from quota_scheduler.exceptions import JobError, PolicyError
+from quota_scheduler.findings import Finding, Level
+from quota_scheduler.job import Job, JobState
+from quota_scheduler.outcome import Decision, Outcome, OutcomeKind, Victim
+from quota_scheduler.queue_state import QueueState
+from quota_scheduler.scheduling_pass import Action, Rule, action_for_claimant, next_action
+from quota_scheduler.time_limits import reason_code
+from quota_scheduler.value_rules import check_priority
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from quota_scheduler.job import PreemptionKind
+    from quota_scheduler.policy import QuotaPolicy, QuotaShare
+    from quota_scheduler.queue_state import Lane
+    from quota_scheduler.time_limits import TimeLimit
+
+__all__ = ["Scheduler"]
+
+_TIMEOUT = "Job attempt duration exceeded timeout"
+
+
+class _Timer(Enum):
+    """What is due at a time; a timer whose job has moved on since is ignored."""
+
+    STOPPED = "stopped"
+    ATTEMPT_TIMEOUT = "attempt-timeout"
+    TIME_LIMIT = "time-limit"
+    CAPACITY_RETRY = "capacity-retry"
+
+
+class Scheduler:
+    """One job queue under a quota policy.
+
+    Parameters
+    ----------
+    policy : QuotaPolicy
+    assumptions : Assumptions, optional
+        Our choices where AWS is silent.
+    preemption_seconds : float
+        Time between the start of a preemption and the moment the job has stopped.
+    time_limits : iterable of TimeLimit
+        The queue's job state time limit actions.
+
+    Attributes
+    ----------
+    state : QueueState
+        To look at; changes go through the methods.
+    jobs : dict of str to Job
+        Every job that isn't final, by id.
+    """
+
+    def __init__(
+        self,
+        policy: QuotaPolicy,
+        *,
+        assumptions: Assumptions | None = None,
+        preemption_seconds: float = 0,
+        time_limits: Iterable[TimeLimit] = (),
+    ) -> None:
+        self.assumptions = assumptions or Assumptions()
+        self.preemption_seconds = preemption_seconds
+        self.time_limits = tuple(time_limits)
+        self._require_acceptable(policy)
+        self.state = QueueState(policy, self.assumptions)
+        self.jobs: dict[str, Job] = {}
+        self._timers: list[tuple[float, int, _Timer, Job, float]] = []
+        self._timer_count = 0
+        self._sequence = 0
+        self._completed_claims: list[Lane] = []
+        self._outcomes: list[Outcome] = []
+
+    @property
+    def policy(self) -> QuotaPolicy:
+        """The policy in force."""
+        return self.state.policy
+
+    # -- jobs -------------------------------------------------------------------
+
+    def submit(self, job: Job, now: float) -> None:
+        """Take a job; it is RUNNABLE from `now` on.
+
+        Parameters
+        ----------
+        job : Job
+            With id, share, demand and, where known, priority, created time and retries.
+        now : float
+            Seconds.
+
+        Raises
+        ------
+        JobError
+            The share is unknown or DISABLED, the id is taken, or a value isn't allowed;
+            nothing has changed then.
+        """
+        self._take(job)
+        self.state.wait(job, now)
+        job.attempts_used = 1
+
+    def place(self, job: Job, dispatched_at: float) -> None:
+        """Take a job as already holding since `dispatched_at`, without any scheduling.
+
+        Among equal times the one placed later counts as dispatched later.
+        """
+        self._take(job)
+        job.attempts_used = 1
+        self.state.hold(job, dispatched_at)
+
+    def progress(self, job_id: str, state: JobState, now: float) -> None:
+        """Record that a holding job is STARTING or RUNNING from `now` on."""
+        job = self._holding(job_id)
+        if state is JobState.RUNNING and job.state is not JobState.RUNNING:
+            job.started_at = now
+            self._arm_timeout(job, now)
+        job.state = state
+
+    def finish(self, job_id: str) -> None:
+        """End a holding job as SUCCEEDED."""
+        job = self._holding(job_id)
+        self._leave_capacity(job)
+        self._close(job, JobState.SUCCEEDED)
+
+    def fail(self, job_id: str, now: float, reason: str = "") -> JobState:
+        """End an attempt that failed; return RUNNABLE where the job is retried, else FAILED."""
+        job = self._holding(job_id)
+        self._end_attempt(job, now, reason)
+        return job.state
+
+    def lack_capacity(self, job_id: str, now: float, retry_at: float) -> None:
+        """Put a holding job back to RUNNABLE since SageMaker lacks capacity; this uses no attempt.
+
+        It shows the capacity reason, and isn't tried again, until `retry_at`, in seconds.
+        """
+        job = self._holding(job_id)
+        self._leave_capacity(job)
+        self.state.wait(job, now)
+        self._block(job, BlockedReason.INSUFFICIENT_CAPACITY, now)
+        self._arm(retry_at, _Timer.CAPACITY_RETRY, job, job.runnable_since)
+
+    def terminate(self, job_id: str) -> None:
+        """End a job at once as FAILED, whatever its state."""
+        job = self._known(job_id)
+        if job.state.holds:
+            self._leave_capacity(job)
+        else:
+            self.state.leave_queue(job)
+        self._close(job, JobState.FAILED)
+
+    def set_priority(self, job_id: str, priority: int) -> None:
+        """Change the priority of a job, waiting or holding (UpdateServiceJob)."""
+        for problem in check_priority(priority):
+            raise JobError(problem)
+        self.state.set_priority(self._known(job_id), priority)
+
+    # -- policy -----------------------------------------------------------------
+
+    def set_policy(self, policy: QuotaPolicy) -> None:
+        """Put another policy in force: limits, strategies, shares added or deleted.
+
+        Jobs of a share that is deleted are terminated (facts.md, quota share).
+
+        Raises
+        ------
+        PolicyError
+            Assumption A5 is flipped and the limits add up to more than the environment.
+        """
+        self._require_acceptable(policy)
+        kept = {share.name for share in policy.shares}
+        for job in list(self.jobs.values()):
+            if job.share not in kept:
+                self.terminate(job.id)
+        self.state.adopt(policy)
+
+    def set_limits(self, share: str, limits: Mapping[str, int]) -> None:
+        """Change the capacity limits of a share; raises JobError where it is unknown."""
+        self.set_policy(self.policy.with_share(replace(self._share(share), limits=limits)))
+
+    def set_enabled(self, share: str, enabled: bool) -> None:
+        """Enable or disable a share; raises JobError where it is unknown."""
+        self.set_policy(self.policy.with_share(replace(self._share(share), enabled=enabled)))
+
+    # -- time -------------------------------------------------------------------
+
+    def next_due(self) -> float | None:
+        """Return when something will happen by itself, in seconds, or None."""
+        return self._timers[0][0] if self._timers else None
+
+    def run(self, now: float) -> list[Outcome]:
+        """Let everything happen that is due by `now`, in order of time.
+
+        Parameters
+        ----------
+        now : float
+            Seconds.
+
+        Returns
+        -------
+        list of Outcome
+            What happened since the last call, in order.
+        """
+        while self._timers and self._timers[0][0] < now:
+            self._run_at(self._timers[0][0])
+        self._run_at(now)
+        outcomes, self._outcomes = self._outcomes, []
+        return outcomes
+
+    def _run_at(self, now: float) -> None:
+        """Bring everything to rest at one moment."""
+        self._settle(now)
+        while (action := next_action(self.state)) is not None:
+            self._carry_out(action, now)
+            self._settle(now)
+
+    def _settle(self, now: float) -> None:
+        """Fire what is due, then serve the claims this completes, in the order of shares."""
+        while self._timers and self._timers[0][0] <= now:
+            _, _, timer, job, token = heapq.heappop(self._timers)
+            self._fire(timer, job, token, now)
+        self._judge_fronts(now)
+        if self._completed_claims:
+            completed, self._completed_claims = self._completed_claims, []
+            for _, lane in self.state.fronts():
+                if lane in completed and (action := action_for_claimant(self.state, lane)) is not None:
+                    self._carry_out(action, now)
+            self._judge_fronts(now)
+
+    def _arm(self, time: float, timer: _Timer, job: Job, token: float) -> None:
+        self._timer_count += 1
+        heapq.heappush(self._timers, (time, self._timer_count, timer, job, token))
+
+    def _arm_timeout(self, job: Job, now: float) -> None:
+        if job.timeout is not None:
+            self._arm(now + job.timeout, _Timer.ATTEMPT_TIMEOUT, job, job.started_at)
+
+    def _fire(self, timer: _Timer, job: Job, token: float, now: float) -> None:
+        if timer is _Timer.STOPPED:
+            if job.stopping is not None and token == job.dispatch_order:
+                self._stopped(job, now)
+        elif timer is _Timer.ATTEMPT_TIMEOUT:
+            if job.state is JobState.RUNNING and job.stopping is None and token == job.started_at:
+                before = job.state
+                self._end_attempt(job, now, _TIMEOUT)
+                self._report(now, OutcomeKind.TIMED_OUT, job, before, _TIMEOUT)
+        elif job.state is JobState.RUNNABLE and token == job.runnable_since and job.blocked is not None:
+            if timer is _Timer.TIME_LIMIT:
+                self._apply_time_limit(job, now)
+            else:
+                job.blocked = None
+                self.state.lane_of(job).judged = None
+                self._report(now, OutcomeKind.UNBLOCKED, job, job.state)
+
+    # -- carrying decisions out ---------------------------------------------------
+
+    def _carry_out(self, action: Action, now: float) -> None:
+        decision = self._decision(action, now)
+        if action.rule in (Rule.OWN_QUOTA, Rule.BORROW) and action.job is not None:
+            before = action.job.state
+            self.state.leave_queue(action.job)
+            self.state.hold(action.job, now)
+            decision = replace(decision, after=self.state.ledger.figures(action.job.share, action.job.demand))
+            self._report(now, OutcomeKind.DISPATCHED, action.job, before, decision=decision)
+            return
+        for victim in action.taken_over:
+            self.state.start_stopping(victim, action.lane)
+        for victim, kind in action.victims:
+            victim.stopping = kind
+            self.state.start_stopping(victim, action.lane)
+            self._arm(now + self.preemption_seconds, _Timer.STOPPED, victim, victim.dispatch_order)
+            self._report(now, OutcomeKind.PREEMPTING, victim, victim.state, decision=decision, preemption=kind)
+
+    def _decision(self, action: Action, now: float) -> Decision:
+        """Describe an action before it is carried out, with the figures it leads to."""
+        ledger, job = self.state.ledger, action.job
+        before = after = ledger.figures(job.share, job.demand) if job is not None else ()
+        if action.victims and job is not None:
+            trial = ledger.copy()
+            for victim in {**self.state.stopping, **dict.fromkeys(v for v, _ in action.victims)}:
+                trial.release(victim.share, victim.demand)
+            trial.take(job.share, job.demand)
+            after = trial.figures(job.share, job.demand)
+        return Decision(
+            at=now,
+            rule=action.rule,
+            job=job.id if job is not None else "",
+            share=job.share if job is not None else "",
+            victims=tuple(Victim(victim.id, victim.share, kind) for victim, kind in action.victims),
+            taken_over=tuple(victim.id for victim in action.taken_over),
+            before=before,
+            after=after,
+        )
+
+    def _stopped(self, job: Job, now: float) -> None:
+        """Complete a preemption: RUNNABLE again, or FAILED without retries left."""
+        kind, before = job.stopping, job.state
+        self._leave_capacity(job)
+        job.preemptions += 1
+        used_up = job.preemption_retries is not None and job.preemptions > job.preemption_retries
+        if self.assumptions.preemption_uses_attempt and not used_up:
+            used_up = job.attempts_used >= (job.retry.attempts if job.retry is not None else 1)
+            job.attempts_used += 1
+        if used_up:
+            self._close(job, JobState.FAILED)
+        else:
+            self.state.wait(job, now)
+        self._report(now, OutcomeKind.PREEMPTED, job, before, preemption=kind)
+
+    def _end_attempt(self, job: Job, now: float, reason: str) -> None:
+        self._leave_capacity(job)
+        if job.retry is not None and job.retry.allows(job.attempts_used, reason):
+            job.attempts_used += 1
+            self.state.wait(job, now)
+        else:
+            self._close(job, JobState.FAILED)
+
+    def _leave_capacity(self, job: Job) -> None:
+        if job.stopping is not None:
+            job.stopping = None
+            lane = self.state.end_stopping(job)
+            if lane is not None:
+                self._completed_claims.append(lane)
+        self.state.release(job)
+
+    def _close(self, job: Job, state: JobState) -> None:
+        job.state = state
+        del self.jobs[job.id]
+
+    # -- blocked jobs ---------------------------------------------------------------
+
+    def _judge_fronts(self, now: float) -> None:
+        """Give front jobs that can never run their reason, once each time the front or the policy changes."""
+        for job, lane in self.state.fronts():
+            if lane.judged is job or job.blocked == BlockedReason.INSUFFICIENT_CAPACITY:
+                continue
+            lane.judged = job
+            reason = blocked_reason(self.policy, self.assumptions, job.share, job.demand)
+            if reason is not None and reason != job.blocked:
+                self._block(job, reason, now)
+            elif reason is None and job.blocked is not None:
+                job.blocked = None
+                self._report(now, OutcomeKind.UNBLOCKED, job, job.state)
+
+    def _block(self, job: Job, reason: str, now: float) -> None:
+        job.blocked = reason
+        for limit in self.time_limits:
+            if limit.reason == reason_code(reason):
+                self._arm(now + limit.seconds, _Timer.TIME_LIMIT, job, job.runnable_since)
+        self._report(now, OutcomeKind.BLOCKED, job, job.state, reason)
+
+    def _apply_time_limit(self, job: Job, now: float) -> None:
+        code = reason_code(job.blocked or "")
+        for limit in self.time_limits:
+            if limit.reason == code:
+                before = job.state
+                self.state.leave_queue(job)
+                self._close(job, JobState.FAILED)
+                self._report(now, OutcomeKind.TERMINATED, job, before, limit.status_reason)
+                return
+
+    # -- checks ---------------------------------------------------------------------
+
+    def _take(self, job: Job) -> None:
+        share = self._share(job.share)
+        if not share.enabled:
+            raise JobError(f"quota share {job.share} is DISABLED and takes no jobs: enable it or name another")
+        if job.id in self.jobs:
+            raise JobError(f"job {job.id} exists already: give every job its own id")
+        priority = self.assumptions.absent_priority if job.priority is None else job.priority
+        for problem in check_priority(priority):
+            raise JobError(problem)
+        job.priority = priority
+        self._sequence += 1
+        job.sequence = self._sequence
+        self.jobs[job.id] = job
+
+    def _share(self, name: str) -> QuotaShare:
+        state = self.state.shares.get(name)
+        if state is None:
+            names = ", ".join(self.state.shares) or "none"
+            raise JobError(f"quota share {name!r} is unknown: use one of {names}")
+        return state.share
+
+    def _known(self, job_id: str) -> Job:
+        job = self.jobs.get(job_id)
+        if job is None:
+            raise JobError(f"job {job_id!r} is unknown or has ended")
+        return job
+
+    def _holding(self, job_id: str) -> Job:
+        job = self._known(job_id)
+        if not job.state.holds:
+            raise JobError(f"job {job_id} is {job.state.value}: only a SCHEDULED, STARTING or RUNNING job can do that")
+        return job
+
+    def _require_acceptable(self, policy: QuotaPolicy) -> None:
+        if self.assumptions.oversubscription:
+            return
+        for unit, capacity in policy.environment.items():
+            assigned = sum(share.limits.get(unit, 0) for share in policy.shares)
+            if assigned > capacity:
+                message = f"limits of {unit} add up to {assigned}, the environment has {capacity}: lower them"
+                raise PolicyError([Finding("QM009", Level.ERROR, message, f"environment.{unit}")])
+
+    def _report(
+        self,
+        now: float,
+        kind: OutcomeKind,
+        job: Job,
+        before: JobState,
+        reason: str = "",
+        *,
+        decision: Decision | None = None,
+        preemption: PreemptionKind | None = None,
+    ) -> None:
+        self._outcomes.append(Outcome(now, kind, job, before, job.state, reason, decision, preemption))
