@@ -49,7 +49,6 @@ __all__ = [
     "Scheduler",
     "SharingStrategy",
     "TimeLimit",
-    "UNLIMITED",
     "Victim",
     "VictimOrder",
     "check_policy",

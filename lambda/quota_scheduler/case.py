@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quota_scheduler.demand import make_demand
 from quota_scheduler.exceptions import DocumentError, JobError, QuotaSchedulerError
 from quota_scheduler.job import Job, JobState
 from quota_scheduler.outcome import Outcome, OutcomeKind
-from quota_scheduler.policy import QuotaPolicy
 from quota_scheduler.policy_document import load_policy, require_mapping
 from quota_scheduler.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from quota_scheduler.policy import QuotaPolicy
 
 __all__ = ["Case", "CaseRun", "Observation", "load_case", "replay"]
 
@@ -220,7 +222,9 @@ class _Replay:
 def _comparable(value: Any) -> Any:
     if not isinstance(value, list):
         return value
-    return sorted(value, key=lambda entry: (entry["job"], entry["kind"]) if isinstance(entry, dict) else entry)
+    return sorted(
+        value, key=lambda entry: (entry["job"], entry["kind"]) if isinstance(entry, dict) else entry
+    )
 
 
 def _check_step(step: object, where: str) -> None:
@@ -237,7 +241,9 @@ def _check_step(step: object, where: str) -> None:
     _require_keys(step, _STEP_KEYS[action], where)
     if action == "submit-all":
         for index, job in enumerate(step["jobs"]):
-            _require_keys(require_mapping(job, f"{where}.jobs[{index}]"), _STEP_KEYS["submit"], f"{where}.jobs[{index}]")
+            _require_keys(
+                require_mapping(job, f"{where}.jobs[{index}]"), _STEP_KEYS["submit"], f"{where}.jobs[{index}]"
+            )
     if action == "set-share-state" and step["state"] not in ("ENABLED", "DISABLED"):
         raise DocumentError(f"{where}.state is {step['state']!r}: use ENABLED or DISABLED")
 

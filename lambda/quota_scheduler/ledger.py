@@ -32,7 +32,9 @@ class _Account:
 
     __slots__ = ("ceiling", "lends", "limit", "use")
 
-    def __init__(self, limit: dict[str, int], ceiling: dict[str, float], lends: bool, use: dict[str, int]) -> None:
+    def __init__(
+        self, limit: dict[str, int], ceiling: dict[str, float], lends: bool, use: dict[str, int]
+    ) -> None:
         self.limit = limit
         self.ceiling = ceiling
         self.lends = lends

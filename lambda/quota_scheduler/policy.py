@@ -7,13 +7,16 @@ policy makes sense is asked with :func:`quota_scheduler.policy_rules.check_polic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from quota_scheduler.exceptions import PolicyError
 from quota_scheduler.value_rules import check_limits, check_name, check_sharing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["UNLIMITED", "QuotaPolicy", "QuotaShare", "ResourceSharing", "SharingStrategy"]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from quota_scheduler.findings import Finding, Level
 from quota_scheduler.policy import UNLIMITED, QuotaPolicy, QuotaShare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["MAX_SHARES", "check_policy"]
 
@@ -96,7 +99,9 @@ def _nobody_to_borrow_from(policy: QuotaPolicy) -> Iterator[Finding]:
     for share in policy.shares:
         if share.sharing.borrows and not any(_borrowable_from_others(policy, share).values()):
             units = ", ".join(share.limits)
-            message = f"LEND_AND_BORROW, but no other share lends {units}: use LEND, or let another share lend"
+            message = (
+                f"LEND_AND_BORROW, but no other share lends {units}: use LEND, or let another share lend"
+            )
             yield Finding("QM011", Level.WARNING, message, f"shares.{share.name}.sharing")
 
 

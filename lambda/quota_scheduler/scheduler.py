@@ -283,7 +283,9 @@ class Scheduler:
             victim.stopping = kind
             self.state.start_stopping(victim, action.lane)
             self._arm(now + self.preemption_seconds, _Timer.STOPPED, victim, victim.dispatch_order)
-            self._report(now, OutcomeKind.PREEMPTING, victim, victim.state, decision=decision, preemption=kind)
+            self._report(
+                now, OutcomeKind.PREEMPTING, victim, victim.state, decision=decision, preemption=kind
+            )
 
     def _decision(self, action: Action, now: float) -> Decision:
         """Describe an action before it is carried out, with the figures it leads to."""
@@ -378,7 +380,9 @@ class Scheduler:
     def _take(self, job: Job) -> None:
         share = self._share(job.share)
         if not share.enabled:
-            raise JobError(f"quota share {job.share} is DISABLED and takes no jobs: enable it or name another")
+            raise JobError(
+                f"quota share {job.share} is DISABLED and takes no jobs: enable it or name another"
+            )
         if job.id in self.jobs:
             raise JobError(f"job {job.id} exists already: give every job its own id")
         priority = self.assumptions.absent_priority if job.priority is None else job.priority
@@ -405,7 +409,9 @@ class Scheduler:
     def _holding(self, job_id: str) -> Job:
         job = self._known(job_id)
         if not job.state.holds:
-            raise JobError(f"job {job_id} is {job.state.value}: only a SCHEDULED, STARTING or RUNNING job can do that")
+            raise JobError(
+                f"job {job_id} is {job.state.value}: only a SCHEDULED, STARTING or RUNNING job can do that"
+            )
         return job
 
     def _require_acceptable(self, policy: QuotaPolicy) -> None:

@@ -124,7 +124,9 @@ def outlook(state: QueueState, lane: Lane, *, borrowing: bool) -> Ledger:
     if not state.stopping:
         return state.ledger
     ledger = _without_stopping(state)
-    claims = [(other, front) for other in state.claims() if other is not lane and (front := state.front(other))]
+    claims = [
+        (other, front) for other in state.claims() if other is not lane and (front := state.front(other))
+    ]
     entitled = [ledger.within_limit(front.share, front.demand) for _, front in claims]
     for (_, front), is_entitled in zip(claims, entitled, strict=True):
         if is_entitled or borrowing:
@@ -196,11 +198,13 @@ def _without_stopping(state: QueueState) -> Ledger:
 
 def _would_borrow(state: QueueState, job: Job) -> bool:
     """Whether `job` is over its share's limit and its share borrows."""
-    return state.shares[job.share].share.sharing.borrows and not state.ledger.within_limit(job.share, job.demand)
+    return state.shares[job.share].share.sharing.borrows and not state.ledger.within_limit(
+        job.share, job.demand
+    )
 
 
 def _borrow(state: QueueState, job: Job, lane: Lane) -> bool:
-    """Step 3: `job` isn't entitled, its share borrows, and I1, I3 and I4 hold now and once claims are served."""
+    """Step 3: `job` would borrow, and I1, I3 and I4 hold now and once claims are served."""
     if not _would_borrow(state, job):
         return False
     return _can_borrow(state.ledger, job) and (
@@ -266,8 +270,7 @@ class _InShareTrial:
         held = {unit for unit, _ in victim.demand}
         job = self._job
         return any(
-            unit in held and not self._within_limit_and_fits(((unit, count),))
-            for unit, count in job.demand
+            unit in held and not self._within_limit_and_fits(((unit, count),)) for unit, count in job.demand
         )
 
     def _within_limit_and_fits(self, demand: tuple[tuple[str, int], ...]) -> bool:

@@ -32,9 +32,8 @@ def check_time_limit(reason: object, seconds: object, action: object, state: obj
     if reason not in REASONS:
         problems.append(f"time limit reason {reason!r} is unknown: use one of {', '.join(REASONS)}")
     if not is_whole(seconds) or not MIN_SECONDS <= seconds <= MAX_SECONDS:
-        problems.append(
-            f"time limit of {seconds!r} s is not allowed: use a whole number from {MIN_SECONDS} to {MAX_SECONDS}"
-        )
+        allowed = f"a whole number from {MIN_SECONDS} to {MAX_SECONDS}"
+        problems.append(f"time limit of {seconds!r} s is not allowed: use {allowed}")
     if action != "TERMINATE":
         problems.append(f"time limit action {action!r} is not allowed: use TERMINATE")
     if state != "RUNNABLE":

@@ -51,12 +51,12 @@ def check_limits(limits: object) -> Iterator[Finding]:
     """
     pairs = _pairs(limits)
     if pairs is None:
-        yield _error("QM002", f"capacity limits {_short(limits)} are not a map of instance type to instances")
+        yield _error("QM002", f"capacity limits {_short(limits)} are not a map of unit to instances")
         return
     if not 1 <= len(pairs) <= MAX_CAPACITY_LIMITS:
         yield _error(
             "QM002",
-            f"{len(pairs)} capacity limits given: give 1 to {MAX_CAPACITY_LIMITS}, one for each instance type",
+            f"{len(pairs)} capacity limits given: give 1 to {MAX_CAPACITY_LIMITS}, one per instance type",
         )
     seen: set[object] = set()
     for unit, capacity in pairs:
@@ -115,7 +115,7 @@ def _check_capacity(unit: object, capacity: object) -> Iterator[Finding]:
     if not is_whole(capacity) or capacity < 1:
         yield _error(
             "QM002",
-            f"capacity {_short(capacity)} of {unit} is not allowed: use a whole number of instances, at least 1",
+            f"capacity {_short(capacity)} of {unit} is not allowed: use a whole number, at least 1",
         )
 
 

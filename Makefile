@@ -1,0 +1,73 @@
+# `make help` lists the targets. `make setup PYTHON=python3.12` picks the interpreter.
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+# quiet and without questions, so that it runs the same at a terminal and in a pipeline
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-slow lint format bench docs lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.project-stamp node_modules/.stamp ## install everything, pinned, into .venv and node_modules
+
+demo: setup ## run the demonstration
+	$(BIN)/batch-quota demo $(ARGS)
+
+test: setup ## run the tests but the slow ones; ARGS="-k word" picks some
+	$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+
+test-slow: setup ## run the slow tests
+	$(BIN)/python -m pytest -q -m slow $(ARGS)
+
+lint: setup ## check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup ## format, and mend what can be mended by machine
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup ## run the benchmarks and print their figures
+	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: setup ## build the site into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)
+
+lock: ## pin the dependencies anew (needs uv); ARGS=--upgrade takes the newest
+	uv pip compile pyproject.toml --quiet --universal --python-version 3.10 --all-extras --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	  --output-file requirements.lock $(ARGS)
+
+clean: ## remove all that setup, tests, synth and docs made
+	rm -rf .venv node_modules cdk.out build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+	  || { echo "Python 3.10 or newer is needed; name one: make setup PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+# uv, where there is one, does in seconds what takes pip a minute or two
+.venv/.lock-stamp: requirements.lock | .venv/bin/python
+	@if command -v uv >/dev/null; then \
+	  echo "uv pip install --require-hashes -r requirements.lock"; \
+	  uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements.lock; \
+	else \
+	  echo "pip install --require-hashes -r requirements.lock (a minute or two)"; \
+	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock; \
+	fi
+	@touch $@
+
+.venv/.project-stamp: .venv/.lock-stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+node_modules/.stamp: package-lock.json package.json .npmrc
+	npm ci --no-audit --no-fund
+	@touch $@

@@ -1,0 +1,60 @@
+"""The ``batch-quota`` command: one module for each subcommand."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from constructs_qm._version import __version__
+from constructs_qm.cli.replay import replay
+from quota_scheduler import QuotaSchedulerError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="batch-quota",
+    help="Declare, check, try, predict and prove AWS Batch quota management policies.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(replay)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of the command itself."""
+
+
+def main() -> None:
+    """Run the command line; bad input is one line on standard error and exit status 2."""
+    try:
+        status = app(standalone_mode=False)
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "batch-quota"
+        _stop(f"{error} (see {command} --help)")
+    except (QuotaSchedulerError, OSError) as error:
+        _stop(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+    else:
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _stop(message: str) -> None:
+    line = " ".join(message.split())
+    typer.echo(f"batch-quota: {line}", err=True)
+    sys.exit(2)
