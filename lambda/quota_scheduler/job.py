@@ -24,19 +24,15 @@ class JobState(str, Enum):
     SUCCEEDED = "SUCCEEDED"
     FAILED = "FAILED"
 
-    @property
-    def holds(self) -> bool:
-        """Whether a job in this state holds its demand."""
-        return self in _HOLDING
+    holds: bool
+    """Whether a job in this state holds its demand."""
+    final: bool
+    """Whether a job never leaves this state."""
 
-    @property
-    def final(self) -> bool:
-        """Whether a job never leaves this state."""
-        return self in _FINAL
-
-
-_HOLDING = frozenset({JobState.SCHEDULED, JobState.STARTING, JobState.RUNNING})
-_FINAL = frozenset({JobState.SUCCEEDED, JobState.FAILED})
+    def __init__(self, value: str) -> None:
+        # plain attributes, since the scheduler asks at every step
+        self.holds = value in ("SCHEDULED", "STARTING", "RUNNING")
+        self.final = value in ("SUCCEEDED", "FAILED")
 
 
 class PreemptionKind(str, Enum):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from quota_scheduler.assumptions import Assumptions
     from quota_scheduler.demand import Demand
-    from quota_scheduler.policy import QuotaPolicy, QuotaShare
+    from quota_scheduler.policy import QuotaPolicy
 
 __all__ = ["Figures", "Ledger"]
 
@@ -27,18 +27,82 @@ class Figures(NamedTuple):
     lendable: int
 
 
+class _Pool:
+    """One capacity unit over all shares."""
+
+    __slots__ = ("borrowed", "capacity", "lendable", "total")
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.total = 0
+        self.borrowed = 0
+        self.lendable = 0
+
+    def copy(self) -> _Pool:
+        other = _Pool(self.capacity)
+        other.total = self.total
+        other.borrowed = self.borrowed
+        other.lendable = self.lendable
+        return other
+
+
 class _Account:
-    """One share's part of the ledger."""
+    """One share's part of one capacity unit."""
 
-    __slots__ = ("ceiling", "lends", "limit", "use")
+    __slots__ = ("ceiling", "lends", "limit", "pool", "use")
 
-    def __init__(
-        self, limit: dict[str, int], ceiling: dict[str, float], lends: bool, use: dict[str, int]
-    ) -> None:
+    def __init__(self, pool: _Pool, limit: int, ceiling: float, lends: bool, use: int = 0) -> None:
+        self.pool = pool
         self.limit = limit
         self.ceiling = ceiling
         self.lends = lends
         self.use = use
+
+    def change(self, count: int) -> None:
+        """Let the share hold `count` instances more, or fewer."""
+        pool, before, limit = self.pool, self.use, self.limit
+        self.use = after = before + count
+        pool.total += count
+        over = (after - limit if after > limit else 0) - (before - limit if before > limit else 0)
+        pool.borrowed += over
+        if self.lends:
+            pool.lendable += over - count
+
+    def need(self, count: int) -> int:
+        """Return ``max(B - L', Σ use + d - E)`` of contract.md section 3, step 2.
+
+        What a share that lends takes either adds to what is borrowed or is no longer lendable, so
+        that both count the same.
+        """
+        pool = self.pool
+        if self.lends:
+            over = count
+        else:
+            over = min(count, max(0, self.use + count - self.limit))
+        beyond_lendable = pool.borrowed + over - pool.lendable
+        beyond_environment = pool.total + count - pool.capacity
+        return beyond_lendable if beyond_lendable > beyond_environment else beyond_environment
+
+
+class _Accounts(dict[str, _Account]):
+    """A share's accounts by unit; a unit the policy doesn't name has no limit and no capacity."""
+
+    __slots__ = ("_pools", "lends")
+
+    def __init__(self, pools: dict[str, _Pool], lends: bool) -> None:
+        super().__init__()
+        self._pools = pools
+        self.lends = lends
+
+    def __missing__(self, unit: str) -> _Account:
+        self[unit] = account = _Account(self._pools.setdefault(unit, _Pool(0)), 0, 0, self.lends)
+        return account
+
+    def copy_into(self, pools: dict[str, _Pool]) -> _Accounts:
+        other = _Accounts(pools, self.lends)
+        for unit, account in self.items():
+            other[unit] = _Account(pools[unit], account.limit, account.ceiling, self.lends, account.use)
+        return other
 
 
 class Ledger:
@@ -53,132 +117,115 @@ class Ledger:
     """
 
     def __init__(self, policy: QuotaPolicy, assumptions: Assumptions) -> None:
-        self._environment = dict(policy.environment)
-        self._accounts = {share.name: _open_account(share, policy, assumptions) for share in policy.shares}
-        units = self._environment
-        self._total = dict.fromkeys(units, 0)
-        self._borrowed = dict.fromkeys(units, 0)
-        self._lendable = {unit: self._idle_lent(unit) for unit in units}
+        self._pools = {unit: _Pool(capacity) for unit, capacity in policy.environment.items()}
+        self._accounts: dict[str, _Accounts] = {}
+        for share in policy.shares:
+            lends = share.sharing.lends and (share.enabled or assumptions.disabled_shares_lend)
+            self._accounts[share.name] = accounts = _Accounts(self._pools, lends)
+            units = {**policy.environment, **share.limits} if assumptions.borrow_without_limit else share.limits
+            for unit in units:
+                account = accounts[unit]
+                account.limit = share.limits.get(unit, 0)
+                account.ceiling = account.limit + share.borrowable(unit)
+                if lends:
+                    account.pool.lendable += account.limit
         if assumptions.unassigned_capacity_lent:
-            for unit, capacity in units.items():
-                assigned = sum(account.limit.get(unit, 0) for account in self._accounts.values())
-                self._lendable[unit] += max(0, capacity - assigned)
-
-    def _idle_lent(self, unit: str) -> int:
-        return sum(account.limit.get(unit, 0) for account in self._accounts.values() if account.lends)
+            for unit, pool in self._pools.items():
+                assigned = sum(share.limits.get(unit, 0) for share in policy.shares)
+                pool.lendable += max(0, pool.capacity - assigned)
 
     def copy(self) -> Ledger:
         """Return a ledger to try things on; costs as many steps as there are shares and units."""
         other = Ledger.__new__(Ledger)
-        other._environment = self._environment
-        other._accounts = {
-            name: _Account(account.limit, account.ceiling, account.lends, account.use.copy())
-            for name, account in self._accounts.items()
-        }
-        other._total = self._total.copy()
-        other._borrowed = self._borrowed.copy()
-        other._lendable = self._lendable.copy()
+        other._pools = pools = {unit: pool.copy() for unit, pool in self._pools.items()}
+        other._accounts = {name: accounts.copy_into(pools) for name, accounts in self._accounts.items()}
         return other
 
     def take(self, share: str, demand: Demand) -> None:
         """Let `share` hold `demand` more."""
+        accounts = self._accounts[share]
         for unit, count in demand:
-            self._move(share, unit, count)
+            accounts[unit].change(count)
 
     def release(self, share: str, demand: Demand) -> None:
         """Let `share` hold `demand` less."""
+        accounts = self._accounts[share]
         for unit, count in demand:
-            self._move(share, unit, -count)
-
-    def _move(self, share: str, unit: str, count: int) -> None:
-        account = self._accounts[share]
-        before = account.use.get(unit, 0)
-        after = before + count
-        account.use[unit] = after
-        self._total[unit] = self._total.get(unit, 0) + count
-        limit = account.limit.get(unit, 0)
-        over = max(0, after - limit) - max(0, before - limit)
-        self._borrowed[unit] = self._borrowed.get(unit, 0) + over
-        if account.lends:
-            self._lendable[unit] = self._lendable.get(unit, 0) - (count - over)
+            accounts[unit].change(-count)
 
     def within_limit(self, share: str, demand: Demand) -> bool:
         """Whether `share` stays within its capacity limits with `demand` more: it is entitled to it."""
-        account = self._accounts[share]
-        use, limit = account.use, account.limit
-        return all(use.get(unit, 0) + count <= limit.get(unit, 0) for unit, count in demand)
+        accounts = self._accounts[share]
+        for unit, count in demand:
+            account = accounts[unit]
+            if account.use + count > account.limit:
+                return False
+        return True
 
-    def within_borrow_limit(self, share: str, demand: Demand) -> bool:
-        """Whether invariants I2 and I3 hold for `share` with `demand` more."""
-        account = self._accounts[share]
-        use, ceiling = account.use, account.ceiling
-        return all(use.get(unit, 0) + count <= ceiling.get(unit, 0) for unit, count in demand)
+    def can_borrow(self, share: str, demand: Demand) -> bool:
+        """Whether I1, I2, I3 and I4 hold in every unit of `demand` once `share` holds it beyond its limits."""
+        accounts = self._accounts[share]
+        for unit, count in demand:
+            account = accounts[unit]
+            if account.use + count > account.ceiling or account.need(count) > 0:
+                return False
+        return True
 
     def fits(self, share: str, demand: Demand) -> bool:
         """Whether I1 and I4 hold in every unit of `demand` once `share` holds it too."""
-        return all(self._need(share, unit, count) <= 0 for unit, count in demand)
+        accounts = self._accounts[share]
+        for unit, count in demand:
+            if accounts[unit].need(count) > 0:
+                return False
+        return True
 
     def shortage(self, share: str, demand: Demand) -> dict[str, int]:
         """Return what must be freed of each unit before `demand` :meth:`fits`, in instances."""
-        needs = ((unit, self._need(share, unit, count)) for unit, count in demand)
+        accounts = self._accounts[share]
+        needs = ((unit, accounts[unit].need(count)) for unit, count in demand)
         return {unit: need for unit, need in needs if need > 0}
-
-    def _need(self, share: str, unit: str, count: int) -> int:
-        """``max(B - L', Σ use + d - E)`` of contract.md section 3, step 2."""
-        account = self._accounts[share]
-        spare = max(0, account.limit.get(unit, 0) - account.use.get(unit, 0))
-        over = max(0, count - spare)
-        lost = count - over if account.lends else 0
-        beyond_lendable = self._borrowed.get(unit, 0) + over - (self._lendable.get(unit, 0) - lost)
-        beyond_environment = self._total.get(unit, 0) + count - self._environment.get(unit, 0)
-        return max(beyond_lendable, beyond_environment)
-
-    def use(self, share: str, unit: str) -> int:
-        """Return what the holding jobs of `share` demand of `unit`, in instances."""
-        return self._accounts[share].use.get(unit, 0)
 
     def over(self, share: str, unit: str) -> int:
         """Return what `share` uses of `unit` beyond its capacity limit, in instances."""
-        account = self._accounts[share]
-        return max(0, account.use.get(unit, 0) - account.limit.get(unit, 0))
+        account = self._accounts[share][unit]
+        return max(0, account.use - account.limit)
 
     def over_ceiling(self, share: str) -> list[str]:
         """Return the units of which `share` uses more than I2 or I3 allow."""
-        account = self._accounts[share]
-        return [unit for unit, use in account.use.items() if use > account.ceiling.get(unit, 0)]
+        return [unit for unit, account in self._accounts[share].items() if account.use > account.ceiling]
+
+    def use(self, share: str, unit: str) -> int:
+        """Return what the holding jobs of `share` demand of `unit`, in instances."""
+        return self._accounts[share][unit].use
 
     def borrowed(self, unit: str) -> int:
         """Return B of `unit`: what all shares use beyond their limits, in instances."""
-        return self._borrowed.get(unit, 0)
+        return self._pools[unit].borrowed
 
     def lendable(self, unit: str) -> int:
         """Return L of `unit`: what lending shares leave idle, in instances."""
-        return self._lendable.get(unit, 0)
+        return self._pools[unit].lendable
 
     def total(self, unit: str) -> int:
         """Return what all shares use of `unit`, in instances."""
-        return self._total.get(unit, 0)
+        return self._pools[unit].total
 
-    def figures(self, share: str, units: Demand) -> tuple[Figures, ...]:
+    def figures(self, share: str, demand: Demand) -> tuple[Figures, ...]:
         """Return the figures of `share` for each unit of a demand."""
-        account = self._accounts[share]
-        return tuple(
-            Figures(
-                unit,
-                account.use.get(unit, 0),
-                account.limit.get(unit, 0),
-                self.total(unit),
-                self._environment.get(unit, 0),
-                self.borrowed(unit),
-                self.lendable(unit),
+        accounts = self._accounts[share]
+        figures = []
+        for unit, _ in demand:
+            account = accounts[unit]
+            pool = account.pool
+            figures.append(
+                Figures(
+                    unit,
+                    account.use,
+                    account.limit,
+                    pool.total,
+                    pool.capacity,
+                    pool.borrowed,
+                    pool.lendable,
+                )
             )
-            for unit, _ in units
-        )
-
-
-def _open_account(share: QuotaShare, policy: QuotaPolicy, assumptions: Assumptions) -> _Account:
-    limit = dict(share.limits)
-    units = policy.environment if assumptions.borrow_without_limit else limit
-    ceiling = {unit: limit.get(unit, 0) + share.borrowable(unit) for unit in units}
-    lends = share.sharing.lends and (share.enabled or assumptions.disabled_shares_lend)
-    return _Account(limit, ceiling, lends, {})
+        return tuple(figures)

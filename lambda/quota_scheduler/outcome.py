@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from quota_scheduler.job import Job, JobState, PreemptionKind
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "Outcome", "OutcomeKind", "Victim"]
 
 
-@dataclass(frozen=True, slots=True)
-class Victim:
+class Victim(NamedTuple):
     """A job a decision stops.
 
     Attributes
@@ -31,8 +29,7 @@ class Victim:
     kind: PreemptionKind
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """One decision of the scheduling pass, with its reason.
 
     Attributes
@@ -95,8 +92,7 @@ class OutcomeKind(str, Enum):
     """Its attempt took longer than it may: RUNNABLE again, or FAILED."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Something that happened to a job because of the scheduler.
 
     Attributes

@@ -18,6 +18,8 @@ from quota_scheduler.value_rules import check_limits, check_name, check_sharing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from typing_extensions import Self
+
 __all__ = ["UNLIMITED", "QuotaPolicy", "QuotaShare", "ResourceSharing", "SharingStrategy"]
 
 UNLIMITED = -1
@@ -70,17 +72,17 @@ class ResourceSharing:
             object.__setattr__(self, "borrow_limit", UNLIMITED)
 
     @classmethod
-    def reserve(cls) -> ResourceSharing:
+    def reserve(cls) -> Self:
         """Keep idle capacity until the share's own jobs need it."""
         return cls(SharingStrategy.RESERVE)
 
     @classmethod
-    def lend(cls) -> ResourceSharing:
+    def lend(cls) -> Self:
         """Lend idle capacity; never borrow."""
         return cls(SharingStrategy.LEND)
 
     @classmethod
-    def lend_and_borrow(cls, *, limit_percent: int = UNLIMITED) -> ResourceSharing:
+    def lend_and_borrow(cls, *, limit_percent: int = UNLIMITED) -> Self:
         """Lend idle capacity and borrow that of others.
 
         Parameters

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Lane", "QueueState", "ShareState"]
 
+_NO_TURN = (0.0, 0, 0)
+
 
 class Lane:
     """One line of waiting jobs, and the claim of its front job.
@@ -34,20 +36,29 @@ class Lane:
     share : str
         Name of the share it belongs to.
     waiting : WaitingQueue
+    front : Job or None
+        The first waiting job.
+    turn : tuple
+        Place of the front job among the front jobs of all lanes (contract.md section 2).
     claim : dict of Job to None
         Jobs that are being stopped for this lane's front job, in order of their choice;
         empty where there is no claim (contract.md section 3).
     judged : Job or None
         The front job that was last looked at for a blocked reason.
+    quiet_until : int
+        Nothing can be done for the front job before this many instances were freed in all.
     """
 
-    __slots__ = ("claim", "judged", "share", "waiting")
+    __slots__ = ("claim", "front", "judged", "quiet_until", "share", "turn", "waiting")
 
     def __init__(self, share: str) -> None:
         self.share = share
         self.waiting = WaitingQueue()
+        self.front: Job | None = None
+        self.turn: tuple[float, int, int] = _NO_TURN
         self.claim: dict[Job, None] = {}
         self.judged: Job | None = None
+        self.quiet_until = 0
 
 
 class ShareState:
@@ -57,22 +68,34 @@ class ShareState:
     ----------
     share : QuotaShare
         As the policy in force has it.
-    lanes : dict
-        Key to lane; the key is empty, or the units of the lane's jobs.
+    borrows : bool
+        Whether its strategy lets it borrow.
+    lanes : dict of tuple to Lane
+        By the units of their jobs; by the empty tuple where the share has a single lane.
     holding : list of (tuple, Job)
         Jobs in SCHEDULED, STARTING or RUNNING, the next victim first.
     """
 
-    __slots__ = ("holding", "lanes", "share")
+    __slots__ = ("borrows", "holding", "lanes", "share")
 
     def __init__(self, share: QuotaShare) -> None:
-        self.share = share
+        self.adopt(share)
         self.lanes: dict[tuple[str, ...], Lane] = {}
         self.holding: list[tuple[tuple[int, float, int], Job]] = []
+
+    def adopt(self, share: QuotaShare) -> None:
+        """Put another version of the share in force."""
+        self.share = share
+        self.borrows = share.sharing.borrows
 
     def has_claim(self) -> bool:
         """Whether jobs are being stopped for this share."""
         return any(lane.claim for lane in self.lanes.values())
+
+    def wake(self) -> None:
+        """Have the pass look at the share's front jobs again."""
+        for lane in self.lanes.values():
+            lane.quiet_until = 0
 
 
 class QueueState:
@@ -91,7 +114,13 @@ class QueueState:
         self.shares = {share.name: ShareState(share) for share in policy.shares}
         self.stopping: dict[Job, Lane | None] = {}
         """Jobs being preempted, and the lane whose claim they stop for."""
+        self.line: list[tuple[tuple[float, int, int], Lane]] = []
+        """Lanes with a front job, in the order in which they are served."""
+        self._by_unit = assumptions.head_of_line is HeadOfLine.UNIT
+        self._by_created = assumptions.queue_time is QueueTime.CREATED
+        self._newest_first = assumptions.victim_order is VictimOrder.NEWEST_FIRST
         self._dispatches = 0
+        self._freed = 0
 
     # -- policy -----------------------------------------------------------------
 
@@ -104,62 +133,101 @@ class QueueState:
         self.ledger = Ledger(policy, self.assumptions)
         shares = {share.name: self.shares.get(share.name) or ShareState(share) for share in policy.shares}
         for share in policy.shares:
-            shares[share.name].share = share
+            shares[share.name].adopt(share)
         self.shares = shares
         for name, state in shares.items():
             for _, job in state.holding:
                 self.ledger.take(name, job.demand)
             for lane in state.lanes.values():
                 lane.judged = None
+        self._wake_all()
 
     # -- waiting ----------------------------------------------------------------
 
     def lane_of(self, job: Job) -> Lane:
         """Return the lane `job` waits in."""
-        by_unit = self.assumptions.head_of_line is HeadOfLine.UNIT
-        key = tuple(unit for unit, _ in job.demand) if by_unit else ()
+        key = tuple(unit for unit, _ in job.demand) if self._by_unit else ()
         lanes = self.shares[job.share].lanes
-        if key not in lanes:
-            lanes[key] = Lane(job.share)
-        return lanes[key]
+        lane = lanes.get(key)
+        if lane is None:
+            lanes[key] = lane = Lane(job.share)
+        return lane
 
     def wait(self, job: Job, now: float) -> None:
         """Make `job` RUNNABLE; `now` in seconds."""
         first_time = job.state is JobState.SUBMITTED
         job.state = JobState.RUNNABLE
         job.runnable_since = now
+        lane = self.lane_of(job)
         keeps_place = first_time or self.assumptions.requeue_keeps_place
-        self.lane_of(job).waiting.add(job, job.created if keeps_place else now)
+        lane.waiting.add(job, job.created if keeps_place else now)
+        self._refresh(lane)
 
     def leave_queue(self, job: Job) -> None:
         """Take a waiting job out of its lane."""
-        self.lane_of(job).waiting.remove(job)
+        lane = self.lane_of(job)
+        lane.waiting.remove(job)
         job.blocked = None
+        self._refresh(lane)
+
+    def _refresh(self, lane: Lane) -> None:
+        """Bring front job and turn of `lane` up to date after its waiting jobs changed."""
+        front = lane.waiting.front()
+        turn = _NO_TURN if front is None else self._turn(front)
+        if front is lane.front and turn == lane.turn:
+            return
+        if lane.front is not None:
+            del self.line[bisect_left(self.line, (lane.turn,))]
+        lane.front, lane.turn = front, turn
+        if front is not None:
+            insort(self.line, (turn, lane))
+        self.shares[lane.share].wake()
+
+    def _turn(self, job: Job) -> tuple[float, int, int]:
+        if self._by_created and job.entry is not None:
+            return job.entry[1], -job.rank, job.sequence
+        return job.runnable_since, -job.rank, job.sequence
 
     def fronts(self) -> list[tuple[Job, Lane]]:
-        """Return the front jobs of all shares in the order shares are served (contract.md section 2)."""
-        fronts = []
-        for state in self.shares.values():
-            for lane in state.lanes.values():
-                front = lane.waiting.front()
-                if front is not None:
-                    fronts.append((self._turn(front), front, lane))
-        fronts.sort(key=_turn_of)
-        if self.assumptions.head_of_line is HeadOfLine.UNIT:
-            return [(job, lane) for _, job, lane in fronts if not self._held_up(job, lane)]
-        return [(job, lane) for _, job, lane in fronts]
+        """Return the front jobs of all shares, blocked ones too, in the order shares are served."""
+        return [
+            (lane.front, lane)
+            for _, lane in self.line
+            if lane.front is not None and not (self._by_unit and self._held_up(lane.front, lane))
+        ]
+
+    def unjudged_fronts(self) -> list[tuple[Job, Lane]]:
+        """Return the front jobs that weren't looked at for a blocked reason yet."""
+        if all(lane.judged is lane.front for _, lane in self.line):
+            return []
+        return [(job, lane) for job, lane in self.fronts() if lane.judged is not job]
+
+    def fronts_to_look_at(self) -> list[tuple[Job, Lane]]:
+        """Return the front jobs for which something might be done, in the order shares are served."""
+        freed = self._freed
+        if not self.stopping and all(lane.quiet_until > freed for _, lane in self.line):
+            return []
+        return [
+            (job, lane)
+            for job, lane in self.fronts()
+            if job.blocked is None and (lane.quiet_until <= freed or self.stopping)
+        ]
+
+    def leave_quiet(self, lane: Lane) -> None:
+        """Don't look at `lane` again before capacity is freed, or something about its share changes."""
+        if self.assumptions.skip_unfit_fronts:  # else a borrower that doesn't fit must be seen, to be waited for
+            lane.quiet_until = self._freed + 1
 
     def front(self, lane: Lane) -> Job | None:
         """Return the front job of `lane` unless it is blocked or held up."""
-        job = lane.waiting.front()
-        if job is None or job.blocked is not None or self._held_up(job, lane):
+        job = lane.front
+        if job is None or job.blocked is not None or (self._by_unit and self._held_up(job, lane)):
             return None
         return job
 
     def _held_up(self, job: Job, lane: Lane) -> bool:
         """Whether an earlier job of another lane of the share needs one of the same units (A6)."""
-        lanes = self.shares[lane.share].lanes.values()
-        fronts = (other.waiting.front() for other in lanes if other is not lane)
+        fronts = (other.front for other in self.shares[lane.share].lanes.values() if other is not lane)
         units = {unit for unit, _ in job.demand}
         return any(
             front is not None
@@ -170,11 +238,12 @@ class QueueState:
             for front in fronts
         )
 
-    def _turn(self, job: Job) -> tuple[float, int, int]:
-        by_created = self.assumptions.queue_time is QueueTime.CREATED
-        if by_created and job.entry is not None:
-            return job.entry[1], -job.rank, job.sequence
-        return job.runnable_since, -job.rank, job.sequence
+    def unblock(self, job: Job) -> None:
+        """Let a waiting job be looked at again."""
+        job.blocked = None
+        lane = self.lane_of(job)
+        lane.judged = None
+        self.shares[job.share].wake()
 
     # -- holding ----------------------------------------------------------------
 
@@ -185,27 +254,34 @@ class QueueState:
         job.dispatched_at = now
         job.dispatch_order = self._dispatches
         self.ledger.take(job.share, job.demand)
-        insort(self.shares[job.share].holding, (self._victim_key(job), job))
+        share = self.shares[job.share]
+        insort(share.holding, (self._victim_key(job), job))
+        share.wake()
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing any more."""
         self.ledger.release(job.share, job.demand)
         holding = self.shares[job.share].holding
         del holding[bisect_left(holding, (self._victim_key(job),))]
+        for _, count in job.demand:
+            self._freed += count
 
     def set_priority(self, job: Job, priority: int) -> None:
         """Change the priority of a waiting or holding job."""
+        share = self.shares[job.share]
         if job.state.holds:
-            holding = self.shares[job.share].holding
-            del holding[bisect_left(holding, (self._victim_key(job),))]
+            del share.holding[bisect_left(share.holding, (self._victim_key(job),))]
             job.priority = priority
-            insort(holding, (self._victim_key(job), job))
+            insort(share.holding, (self._victim_key(job), job))
+            share.wake()
         else:
             job.priority = priority
-            self.lane_of(job).waiting.reorder(job)
+            lane = self.lane_of(job)
+            lane.waiting.reorder(job)
+            self._refresh(lane)
 
     def _victim_key(self, job: Job) -> tuple[int, float, int]:
-        if self.assumptions.victim_order is VictimOrder.NEWEST_FIRST:
+        if self._newest_first:
             return job.rank, -job.dispatched_at, -job.dispatch_order
         return job.rank, job.dispatched_at, job.dispatch_order
 
@@ -223,6 +299,8 @@ class QueueState:
     def end_stopping(self, job: Job) -> Lane | None:
         """Count `job` as stopped; return the lane whose claim this completes, if any."""
         lane = self.stopping.pop(job)
+        if not self.stopping:
+            self._wake_all()
         if lane is None:
             return None
         del lane.claim[job]
@@ -232,6 +310,6 @@ class QueueState:
         """Iterate over the lanes that have a claim."""
         return iter({id(lane): lane for lane in self.stopping.values() if lane is not None}.values())
 
-
-def _turn_of(front: tuple[tuple[float, int, int], Job, Lane]) -> tuple[float, int, int]:
-    return front[0]
+    def _wake_all(self) -> None:
+        for share in self.shares.values():
+            share.wake()

@@ -20,7 +20,7 @@ from quota_scheduler.findings import Finding, Level
 from quota_scheduler.job import Job, JobState
 from quota_scheduler.outcome import Decision, Outcome, OutcomeKind, Victim
 from quota_scheduler.queue_state import QueueState
-from quota_scheduler.scheduling_pass import Action, Rule, action_for_claimant, next_action
+from quota_scheduler.scheduling_pass import Action, action_for_claimant, next_action
 from quota_scheduler.time_limits import reason_code
 from quota_scheduler.value_rules import check_priority
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from quota_scheduler.job import PreemptionKind
+    from quota_scheduler.ledger import Figures
     from quota_scheduler.policy import QuotaPolicy, QuotaShare
     from quota_scheduler.queue_state import Lane
     from quota_scheduler.time_limits import TimeLimit
@@ -58,6 +59,8 @@ class Scheduler:
         Time between the start of a preemption and the moment the job has stopped.
     time_limits : iterable of TimeLimit
         The queue's job state time limit actions.
+    explains : bool
+        Whether decisions carry the share figures before and after; a long simulation does without.
 
     Attributes
     ----------
@@ -74,10 +77,12 @@ class Scheduler:
         assumptions: Assumptions | None = None,
         preemption_seconds: float = 0,
         time_limits: Iterable[TimeLimit] = (),
+        explains: bool = True,
     ) -> None:
         self.assumptions = assumptions or Assumptions()
         self.preemption_seconds = preemption_seconds
         self.time_limits = tuple(time_limits)
+        self.explains = explains
         self._require_acceptable(policy)
         self.state = QueueState(policy, self.assumptions)
         self.jobs: dict[str, Job] = {}
@@ -94,7 +99,7 @@ class Scheduler:
 
     # -- jobs -------------------------------------------------------------------
 
-    def submit(self, job: Job, now: float) -> None:
+    def submit(self, job: Job, now: float, *, accepted: bool = False) -> None:
         """Take a job; it is RUNNABLE from `now` on.
 
         Parameters
@@ -103,6 +108,8 @@ class Scheduler:
             With id, share, demand and, where known, priority, created time and retries.
         now : float
             Seconds.
+        accepted : bool
+            It was SUBMITTED earlier, while its share took jobs; a share DISABLED since lets it finish.
 
         Raises
         ------
@@ -110,7 +117,7 @@ class Scheduler:
             The share is unknown or DISABLED, the id is taken, or a value isn't allowed;
             nothing has changed then.
         """
-        self._take(job)
+        self._take(job, accepted=accepted)
         self.state.wait(job, now)
         job.attempts_used = 1
 
@@ -119,7 +126,7 @@ class Scheduler:
 
         Among equal times the one placed later counts as dispatched later.
         """
-        self._take(job)
+        self._take(job, accepted=False)
         job.attempts_used = 1
         self.state.hold(job, dispatched_at)
 
@@ -262,38 +269,36 @@ class Scheduler:
             if timer is _Timer.TIME_LIMIT:
                 self._apply_time_limit(job, now)
             else:
-                job.blocked = None
-                self.state.lane_of(job).judged = None
+                self.state.unblock(job)
                 self._report(now, OutcomeKind.UNBLOCKED, job, job.state)
 
     # -- carrying decisions out ---------------------------------------------------
 
     def _carry_out(self, action: Action, now: float) -> None:
-        decision = self._decision(action, now)
-        if action.rule in (Rule.OWN_QUOTA, Rule.BORROW) and action.job is not None:
-            before = action.job.state
-            self.state.leave_queue(action.job)
-            self.state.hold(action.job, now)
-            decision = replace(decision, after=self.state.ledger.figures(action.job.share, action.job.demand))
-            self._report(now, OutcomeKind.DISPATCHED, action.job, before, decision=decision)
+        job = action.job
+        if job is not None and not action.victims and not action.taken_over:
+            before, figures = job.state, self._figures(job)
+            self.state.leave_queue(job)
+            self.state.hold(job, now)
+            decision = Decision(now, action.rule, job.id, job.share, (), (), figures, self._figures(job))
+            self._report(now, OutcomeKind.DISPATCHED, job, before, decision=decision)
             return
+        decision = self._preemption_decision(action, now)
         for victim in action.taken_over:
             self.state.start_stopping(victim, action.lane)
         for victim, kind in action.victims:
             victim.stopping = kind
             self.state.start_stopping(victim, action.lane)
             self._arm(now + self.preemption_seconds, _Timer.STOPPED, victim, victim.dispatch_order)
-            self._report(
-                now, OutcomeKind.PREEMPTING, victim, victim.state, decision=decision, preemption=kind
-            )
+            self._report(now, OutcomeKind.PREEMPTING, victim, victim.state, decision=decision, preemption=kind)
 
-    def _decision(self, action: Action, now: float) -> Decision:
-        """Describe an action before it is carried out, with the figures it leads to."""
-        ledger, job = self.state.ledger, action.job
-        before = after = ledger.figures(job.share, job.demand) if job is not None else ()
-        if action.victims and job is not None:
-            trial = ledger.copy()
-            for victim in {**self.state.stopping, **dict.fromkeys(v for v, _ in action.victims)}:
+    def _preemption_decision(self, action: Action, now: float) -> Decision:
+        """Describe a preemption before it starts, with the figures it leads to."""
+        job, before, after = action.job, (), ()
+        if job is not None and self.explains:
+            before = self._figures(job)
+            trial = self.state.ledger.copy()
+            for victim in {**self.state.stopping, **dict.fromkeys(victim for victim, _ in action.victims)}:
                 trial.release(victim.share, victim.demand)
             trial.take(job.share, job.demand)
             after = trial.figures(job.share, job.demand)
@@ -307,6 +312,9 @@ class Scheduler:
             before=before,
             after=after,
         )
+
+    def _figures(self, job: Job) -> tuple[Figures, ...]:
+        return self.state.ledger.figures(job.share, job.demand) if self.explains else ()
 
     def _stopped(self, job: Job, now: float) -> None:
         """Complete a preemption: RUNNABLE again, or FAILED without retries left."""
@@ -347,8 +355,8 @@ class Scheduler:
 
     def _judge_fronts(self, now: float) -> None:
         """Give front jobs that can never run their reason, once each time the front or the policy changes."""
-        for job, lane in self.state.fronts():
-            if lane.judged is job or job.blocked == BlockedReason.INSUFFICIENT_CAPACITY:
+        for job, lane in self.state.unjudged_fronts():
+            if job.blocked == BlockedReason.INSUFFICIENT_CAPACITY:
                 continue
             lane.judged = job
             reason = blocked_reason(self.policy, self.assumptions, job.share, job.demand)
@@ -377,9 +385,9 @@ class Scheduler:
 
     # -- checks ---------------------------------------------------------------------
 
-    def _take(self, job: Job) -> None:
+    def _take(self, job: Job, *, accepted: bool) -> None:
         share = self._share(job.share)
-        if not share.enabled:
+        if not share.enabled and not accepted:
             raise JobError(
                 f"quota share {job.share} is DISABLED and takes no jobs: enable it or name another"
             )

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from quota_scheduler.job import Job
-    from quota_scheduler.ledger import Ledger
+    from quota_scheduler.outlook import Outlook
     from quota_scheduler.queue_state import QueueState
 
 __all__ = ["borrowers_to_stop", "lower_priority_jobs", "without_needless"]
 
 
-def borrowers_to_stop(state: QueueState, job: Job, trial: Ledger) -> list[Job] | None:
+def borrowers_to_stop(state: QueueState, job: Job, trial: Outlook) -> list[Job] | None:
     """Choose the borrowers to stop so that an entitled job fits.
 
     Parameters
@@ -28,8 +28,8 @@ def borrowers_to_stop(state: QueueState, job: Job, trial: Ledger) -> list[Job] |
     state : QueueState
     job : Job
         Entitled to its demand.
-    trial : Ledger
-        As things will stand without new victims; left with the victims released.
+    trial : Outlook
+        As things will stand without new victims; left as it was.
 
     Returns
     -------
@@ -37,25 +37,21 @@ def borrowers_to_stop(state: QueueState, job: Job, trial: Ledger) -> list[Job] |
         A minimal set in order of choice, empty where `job` fits already; None where stopping every
         borrower wouldn't do.
     """
+    need = trial.shortage(job)
+    if not need:
+        return []
+    mark = trial.mark()
     picks: list[Job] = []
-    need = trial.shortage(job.share, job.demand)
     for candidate in _holders_of_other_shares(state, job, need):
-        if not need:
-            break
-        if any(unit in need and trial.over(candidate.share, unit) for unit, _ in candidate.demand):
-            trial.release(candidate.share, candidate.demand)
+        if any(unit in need and trial.over(candidate, unit) for unit, _ in candidate.demand):
+            trial.release(candidate)
             picks.append(candidate)
-            need = trial.shortage(job.share, job.demand)
-    if need:
-        return None
-
-    def put_back(victim: Job) -> None:
-        trial.take(victim.share, victim.demand)
-
-    def take_off(victim: Job) -> None:
-        trial.release(victim.share, victim.demand)
-
-    return without_needless(picks, put_back, take_off, lambda: trial.fits(job.share, job.demand))
+            need = trial.shortage(job)
+            if not need:
+                break
+    chosen = None if need else without_needless(picks, trial, lambda: trial.fits(job))
+    trial.undo(mark)
+    return chosen
 
 
 def lower_priority_jobs(state: QueueState, job: Job) -> Iterator[Job]:
@@ -65,28 +61,22 @@ def lower_priority_jobs(state: QueueState, job: Job) -> Iterator[Job]:
     return (holder for holder in lower if holder.stopping is None)
 
 
-def without_needless(
-    picks: list[Job],
-    put_back: Callable[[Job], None],
-    take_off: Callable[[Job], None],
-    suffices: Callable[[], bool],
-) -> list[Job]:
+def without_needless(picks: list[Job], trial: Outlook, suffices: Callable[[], bool]) -> list[Job]:
     """Drop every victim that isn't needed, last picked first.
 
     Parameters
     ----------
     picks : list of Job
-        Victims in order of choice, taken off the trial that `suffices` looks at.
-    put_back, take_off : callable
-        Change the trial by one victim.
+        Victims in order of choice, released in `trial`.
+    trial : Outlook
     suffices : callable
         Whether the trial, as it stands, serves the preempting job.
     """
     kept = []
     for victim in reversed(picks):
-        put_back(victim)
+        trial.take(victim)
         if not suffices():
-            take_off(victim)
+            trial.release(victim)
             kept.append(victim)
     return kept[::-1]
 

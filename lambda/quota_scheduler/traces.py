@@ -1,0 +1,208 @@
+"""Reading workloads from traces: CSV and the Standard Workload Format.
+
+Real traces are dirty. A row is mended by a stated rule or left out, and either is counted with
+its reason; nothing disappears silently.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from quota_scheduler.demand import Demand, make_demand
+from quota_scheduler.exceptions import DocumentError, JobError
+from quota_scheduler.value_rules import MAX_PRIORITY
+from quota_scheduler.workload import RowReport, Workload, WorkloadJob
+
+__all__ = ["TraceReading", "read_csv", "read_swf"]
+
+_REQUIRED = ("job_id", "submit_s", "duration_s", "team")
+_SWF_FIELDS = 18
+
+
+class _SkipRow(Exception):
+    """The row can't be used; the message is the reason it is counted under."""
+
+
+@dataclass(frozen=True)
+class TraceReading:
+    """How to read a trace.
+
+    Parameters
+    ----------
+    unit : str
+        Capacity unit that the trace's ``gpus`` column counts.
+    shares : collection of str
+        Names of the policy's shares; rows of other teams are left out.
+    team_shares : mapping of str to str
+        Team to share, for teams that aren't called like their share.
+    """
+
+    unit: str
+    shares: frozenset[str]
+    team_shares: Mapping[str, str] = field(default_factory=dict)
+
+    def share_of(self, team: str) -> str:
+        """Return the share of `team`; raises where it has none."""
+        share = self.team_shares.get(team, team)
+        if share not in self.shares:
+            raise _SkipRow("team without a share")
+        return share
+
+
+def read_csv(lines: Iterable[str], reading: TraceReading) -> Workload:
+    """Read a workload from CSV.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The first names the columns: ``job_id, submit_s, duration_s, team`` and ``gpus`` (a number of
+        instances of ``reading.unit``) or ``demand`` (``ml.g5.xlarge=2;ml.p5.48xlarge=1``); optional are
+        ``priority``, ``preemption_retries`` and any others, which are ignored.
+    reading : TraceReading
+
+    Returns
+    -------
+    Workload
+
+    Raises
+    ------
+    DocumentError
+        A column is missing.
+    """
+    table = csv.DictReader(lines)
+    columns = table.fieldnames or ()
+    missing = [column for column in _REQUIRED if column not in columns]
+    if not missing and "gpus" not in columns and "demand" not in columns:
+        missing = ["gpus"]
+    if missing:
+        raise DocumentError(f"trace has no column {missing[0]!r}: the first line names {', '.join(_REQUIRED)}, gpus")
+    return _read(table, lambda row, rows: _csv_job(row, reading, rows))
+
+
+def read_swf(lines: Iterable[str], reading: TraceReading) -> Workload:
+    """Read a workload in the Standard Workload Format.
+
+    A job's team is its queue number (field 15), or its group (field 13) where it has no queue; its
+    instances are the requested processors (field 8), or the allocated ones (field 5).
+
+    Parameters
+    ----------
+    lines : iterable of str
+        Lines that begin with ``;`` are comments.
+    reading : TraceReading
+    """
+    rows = (line.split() for line in lines if line.strip() and not line.lstrip().startswith(";"))
+    return _read(rows, lambda row, report: _swf_job(row, reading, report))
+
+
+def _read(rows: Iterable, make_job: Callable) -> Workload:  # type: ignore[type-arg]
+    report = RowReport()
+
+    def jobs() -> Iterator[WorkloadJob]:
+        seen: dict[str, int] = {}
+        for row in rows:
+            report.read += 1
+            try:
+                job = make_job(row, report)
+            except _SkipRow as reason:
+                report.skipped[str(reason)] += 1
+                continue
+            count = seen[job.id] = seen.get(job.id, 0) + 1
+            if count > 1:
+                report.fixed["job id given before: numbered"] += 1
+                job = job._replace(id=f"{job.id}#{count}")
+            yield job
+
+    return Workload.of(jobs(), report)
+
+
+def _csv_job(row: Mapping[str, str | None], reading: TraceReading, report: RowReport) -> WorkloadJob:
+    cells = {key: (value or "").strip() for key, value in row.items() if isinstance(value, str)}
+    if not cells.get("job_id"):
+        raise _SkipRow("no job id")
+    share = reading.share_of(cells.get("team", ""))
+    submit = _number(cells.get("submit_s", ""), "submit time")
+    duration = _duration(cells.get("duration_s", ""))
+    demand_text = cells.get("demand", "")
+    demand = _demand(demand_text) if demand_text else _instances(cells.get("gpus", ""), reading.unit, report)
+    return WorkloadJob(
+        cells["job_id"],
+        share,
+        submit,
+        duration,
+        demand,
+        _priority(cells.get("priority", ""), report),
+        _retries(cells.get("preemption_retries", "")),
+    )
+
+
+def _swf_job(fields: list[str], reading: TraceReading, report: RowReport) -> WorkloadJob:
+    if len(fields) < _SWF_FIELDS:
+        raise _SkipRow(f"fewer than {_SWF_FIELDS} fields")
+    team = fields[14] if fields[14] != "-1" else fields[12]
+    processors = fields[7] if fields[7] != "-1" else fields[4]
+    return WorkloadJob(
+        fields[0],
+        reading.share_of(team),
+        _number(fields[1], "submit time"),
+        _duration(fields[3]),
+        _instances(processors, reading.unit, report),
+    )
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise _SkipRow(f"{what} is no number") from None
+    if not math.isfinite(number):
+        raise _SkipRow(f"{what} is no number")
+    return number
+
+
+def _duration(text: str) -> float:
+    duration = _number(text, "duration")
+    if duration < 0:
+        raise _SkipRow("duration unknown (negative)")
+    return duration
+
+
+def _instances(text: str, unit: str, report: RowReport) -> Demand:
+    count = _number(text, "gpus")
+    if count <= 0:
+        raise _SkipRow("no gpus")
+    if count != math.ceil(count):
+        report.fixed["fraction of a gpu: rounded up"] += 1
+    return make_demand({unit: math.ceil(count)})
+
+
+def _demand(text: str) -> Demand:
+    try:
+        pairs = [part.split("=") for part in text.split(";") if part.strip()]
+        return make_demand({unit.strip(): int(count) for unit, count in pairs})
+    except (ValueError, JobError):
+        raise _SkipRow("demand unreadable") from None
+
+
+def _priority(text: str, report: RowReport) -> int | None:
+    if not text:
+        return None
+    try:
+        priority = int(float(text))
+    except (ValueError, OverflowError):
+        report.fixed["priority is no number: left out"] += 1
+        return None
+    if not 0 <= priority <= MAX_PRIORITY:
+        report.fixed[f"priority outside 0 to {MAX_PRIORITY}: nearest taken"] += 1
+    return min(max(priority, 0), MAX_PRIORITY)
+
+
+def _retries(text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isdecimal():
+        raise _SkipRow("preemption retries unreadable")
+    return int(text)
