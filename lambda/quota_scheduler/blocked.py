@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from quota_scheduler.assumptions import Assumptions
     from quota_scheduler.demand import Demand
-    from quota_scheduler.policy import QuotaPolicy
+    from quota_scheduler.policy import QuotaPolicy, QuotaShare
 
 __all__ = ["BlockedReason", "blocked_reason"]
 
@@ -30,7 +30,7 @@ class BlockedReason:
     """Prefix documented; the text after it is ours."""
 
 
-def blocked_reason(policy: QuotaPolicy, assumptions: Assumptions, share: str, demand: Demand) -> str | None:
+def blocked_reason(policy: QuotaPolicy, assumptions: Assumptions, share: QuotaShare, demand: Demand) -> str | None:
     """Return why a job with `demand` can never run in `share`, or None where it could.
 
     Parameters
@@ -38,35 +38,32 @@ def blocked_reason(policy: QuotaPolicy, assumptions: Assumptions, share: str, de
     policy : QuotaPolicy
     assumptions : Assumptions
         A2, A3 and A4 change what can be borrowed.
-    share : str
-        Name of a share of the policy.
+    share : QuotaShare
+        One of the policy's.
     demand : Demand
         Instances per unit.
     """
-    own = policy.share(share)
     if any(count > policy.environment.get(unit, 0) for unit, count in demand):
         return BlockedReason.ENVIRONMENT
-    beyond = {unit: count - own.limits.get(unit, 0) for unit, count in demand}
+    beyond = {unit: count - share.limits.get(unit, 0) for unit, count in demand}
     if all(borrowed <= 0 for borrowed in beyond.values()):
         return None
-    if not own.sharing.borrows:
+    if not share.sharing.borrows:
         return BlockedReason.LIMIT
     for unit, borrowed in beyond.items():
-        no_limit = unit not in own.limits and not assumptions.borrow_without_limit
-        if borrowed > 0 and (no_limit or borrowed > own.borrowable(unit)):
+        no_limit = unit not in share.limits and not assumptions.borrow_without_limit
+        if borrowed > 0 and (no_limit or borrowed > share.borrowable(unit)):
             return BlockedReason.BORROW_LIMIT
     if any(borrowed > _ever_lent(policy, assumptions, share, unit) for unit, borrowed in beyond.items()):
         return BlockedReason.BORROWABLE
     return None
 
 
-def _ever_lent(policy: QuotaPolicy, assumptions: Assumptions, borrower: str, unit: str) -> int:
+def _ever_lent(policy: QuotaPolicy, assumptions: Assumptions, borrower: QuotaShare, unit: str) -> int:
     lent = sum(
         share.limits.get(unit, 0)
         for share in policy.shares
-        if share.name != borrower
-        and share.sharing.lends
-        and (share.enabled or assumptions.disabled_shares_lend)
+        if share.name != borrower.name and share.sharing.lends and (share.enabled or assumptions.disabled_shares_lend)
     )
     if assumptions.unassigned_capacity_lent:
         assigned = sum(share.limits.get(unit, 0) for share in policy.shares)

@@ -222,9 +222,7 @@ class _Replay:
 def _comparable(value: Any) -> Any:
     if not isinstance(value, list):
         return value
-    return sorted(
-        value, key=lambda entry: (entry["job"], entry["kind"]) if isinstance(entry, dict) else entry
-    )
+    return sorted(value, key=lambda entry: (entry["job"], entry["kind"]) if isinstance(entry, dict) else entry)
 
 
 def _check_step(step: object, where: str) -> None:

@@ -27,14 +27,10 @@ def make_demand(instances: object) -> Demand:
         The map is empty, or a number of instances isn't a whole number of at least 1.
     """
     if not isinstance(instances, Mapping) or not instances:
-        raise JobError(
-            f"demand {instances!r} is not allowed: name at least one instance type and its instances"
-        )
+        raise JobError(f"demand {instances!r} is not allowed: name at least one instance type and its instances")
     for unit, count in instances.items():
         if not isinstance(unit, str) or not is_whole(count) or count < 1:
-            raise JobError(
-                f"demand {count!r} of {unit} is not allowed: use a whole number of instances, at least 1"
-            )
+            raise JobError(f"demand {count!r} of {unit} is not allowed: use a whole number of instances, at least 1")
     return tuple(sorted(instances.items()))
 
 
@@ -60,23 +56,17 @@ def demand_from_payload(payload: str) -> Demand:
     try:
         request = json.loads(payload)
     except (TypeError, ValueError, RecursionError) as error:
-        raise PayloadError(
-            f"serviceRequestPayload is not JSON ({error}): give a CreateTrainingJob request"
-        ) from None
+        raise PayloadError(f"serviceRequestPayload is not JSON ({error}): give a CreateTrainingJob request") from None
     config = request.get("ResourceConfig") if isinstance(request, dict) else None
     if not isinstance(config, dict):
-        raise PayloadError(
-            "serviceRequestPayload has no ResourceConfig: give InstanceType and InstanceCount there"
-        )
+        raise PayloadError("serviceRequestPayload has no ResourceConfig: give InstanceType and InstanceCount there")
     groups = config.get("InstanceGroups")
     if not groups:
         return _add_up([config], "ResourceConfig")
     if not isinstance(groups, list):
         raise PayloadError("ResourceConfig.InstanceGroups is not a list: give one entry for each group")
     if "InstanceType" in config or "InstanceCount" in config:
-        raise PayloadError(
-            "ResourceConfig has both InstanceGroups and InstanceType or InstanceCount: give one of them"
-        )
+        raise PayloadError("ResourceConfig has both InstanceGroups and InstanceType or InstanceCount: give one of them")
     return _add_up(groups, "ResourceConfig.InstanceGroups")
 
 

@@ -75,10 +75,7 @@ class _Account:
         that both count the same.
         """
         pool = self.pool
-        if self.lends:
-            over = count
-        else:
-            over = min(count, max(0, self.use + count - self.limit))
+        over = count if self.lends else min(count, max(0, self.use + count - self.limit))
         beyond_lendable = pool.borrowed + over - pool.lendable
         beyond_environment = pool.total + count - pool.capacity
         return beyond_lendable if beyond_lendable > beyond_environment else beyond_environment
@@ -174,10 +171,7 @@ class Ledger:
     def fits(self, share: str, demand: Demand) -> bool:
         """Whether I1 and I4 hold in every unit of `demand` once `share` holds it too."""
         accounts = self._accounts[share]
-        for unit, count in demand:
-            if accounts[unit].need(count) > 0:
-                return False
-        return True
+        return all(accounts[unit].need(count) <= 0 for unit, count in demand)
 
     def shortage(self, share: str, demand: Demand) -> dict[str, int]:
         """Return what must be freed of each unit before `demand` :meth:`fits`, in instances."""

@@ -99,9 +99,7 @@ def _nobody_to_borrow_from(policy: QuotaPolicy) -> Iterator[Finding]:
     for share in policy.shares:
         if share.sharing.borrows and not any(_borrowable_from_others(policy, share).values()):
             units = ", ".join(share.limits)
-            message = (
-                f"LEND_AND_BORROW, but no other share lends {units}: use LEND, or let another share lend"
-            )
+            message = f"LEND_AND_BORROW, but no other share lends {units}: use LEND, or let another share lend"
             yield Finding("QM011", Level.WARNING, message, f"shares.{share.name}.sharing")
 
 
@@ -122,9 +120,7 @@ def _borrowable_from_others(policy: QuotaPolicy, borrower: QuotaShare) -> dict[s
     """Return, for each unit of the borrower, the limits of all other shares that lend."""
     return {
         unit: sum(
-            share.limits.get(unit, 0)
-            for share in policy.shares
-            if share.name != borrower.name and share.sharing.lends
+            share.limits.get(unit, 0) for share in policy.shares if share.name != borrower.name and share.sharing.lends
         )
         for unit in borrower.limits
     }

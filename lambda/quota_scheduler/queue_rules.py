@@ -32,19 +32,14 @@ QUEUE_TYPE = "SAGEMAKER_TRAINING"
 MAX_QUEUE_PRIORITY = 1000
 """Highest priority of a job queue (facts.md, job queue)."""
 
-MISCONFIGURATION_REASONS = tuple(
-    reason_code(text) for text in (BlockedReason.ENVIRONMENT, BlockedReason.LIMIT)
-)
+MISCONFIGURATION_REASONS = tuple(reason_code(text) for text in (BlockedReason.ENVIRONMENT, BlockedReason.LIMIT))
 """Reasons of jobs that can never run, which block their share until somebody or a time limit ends them."""
 
 
 def check_queue_priority(priority: object) -> Iterator[str]:
     """Yield one message unless `priority` is a whole number from 0 to 1000."""
     if not is_whole(priority) or not 0 <= priority <= MAX_QUEUE_PRIORITY:
-        yield (
-            f"job queue priority {priority!r} is not allowed: "
-            f"use a whole number from 0 to {MAX_QUEUE_PRIORITY}"
-        )
+        yield (f"job queue priority {priority!r} is not allowed: use a whole number from 0 to {MAX_QUEUE_PRIORITY}")
 
 
 def check_queue_type(queue_type: object) -> Iterator[Finding]:
@@ -72,8 +67,7 @@ def check_environment_queues(queues: Collection[str]) -> Iterator[Finding]:
     if len(queues) > 1:
         names = ", ".join(queues)
         message = (
-            f"the service environment is connected to {len(queues)} job queues ({names}): "
-            "give each its own environment"
+            f"the service environment is connected to {len(queues)} job queues ({names}): give each its own environment"
         )
         yield Finding("QM007", Level.ERROR, message)
 

@@ -14,7 +14,7 @@ from quota_scheduler.ledger import Ledger
 from quota_scheduler.waiting_queue import WaitingQueue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from quota_scheduler.assumptions import Assumptions
     from quota_scheduler.job import Job
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Lane", "QueueState", "ShareState"]
 
 _NO_TURN = (0.0, 0, 0)
+_ENDLESS = float("inf")
 
 
 class Lane:
@@ -43,13 +44,12 @@ class Lane:
     claim : dict of Job to None
         Jobs that are being stopped for this lane's front job, in order of their choice;
         empty where there is no claim (contract.md section 3).
-    judged : Job or None
-        The front job that was last looked at for a blocked reason.
-    quiet_until : int
-        Nothing can be done for the front job before this many instances were freed in all.
+    quiet_until : float
+        Nothing can be done for the front job before this many instances were freed in all,
+        unless something about its share changes.
     """
 
-    __slots__ = ("claim", "front", "judged", "quiet_until", "share", "turn", "waiting")
+    __slots__ = ("claim", "front", "quiet_until", "share", "turn", "waiting")
 
     def __init__(self, share: str) -> None:
         self.share = share
@@ -57,8 +57,7 @@ class Lane:
         self.front: Job | None = None
         self.turn: tuple[float, int, int] = _NO_TURN
         self.claim: dict[Job, None] = {}
-        self.judged: Job | None = None
-        self.quiet_until = 0
+        self.quiet_until = 0.0
 
 
 class ShareState:
@@ -92,11 +91,6 @@ class ShareState:
         """Whether jobs are being stopped for this share."""
         return any(lane.claim for lane in self.lanes.values())
 
-    def wake(self) -> None:
-        """Have the pass look at the share's front jobs again."""
-        for lane in self.lanes.values():
-            lane.quiet_until = 0
-
 
 class QueueState:
     """Jobs and capacity of one job queue under a policy.
@@ -119,8 +113,11 @@ class QueueState:
         self._by_unit = assumptions.head_of_line is HeadOfLine.UNIT
         self._by_created = assumptions.queue_time is QueueTime.CREATED
         self._newest_first = assumptions.victim_order is VictimOrder.NEWEST_FIRST
+        self.new_fronts: list[Lane] = []
+        """Lanes whose front job wasn't looked at yet for whether it can ever run."""
         self._dispatches = 0
         self._freed = 0
+        self._quiet_until = 0.0
 
     # -- policy -----------------------------------------------------------------
 
@@ -138,8 +135,7 @@ class QueueState:
         for name, state in shares.items():
             for _, job in state.holding:
                 self.ledger.take(name, job.demand)
-            for lane in state.lanes.values():
-                lane.judged = None
+            self.new_fronts += state.lanes.values()
         self._wake_all()
 
     # -- waiting ----------------------------------------------------------------
@@ -181,7 +177,9 @@ class QueueState:
         lane.front, lane.turn = front, turn
         if front is not None:
             insort(self.line, (turn, lane))
-        self.shares[lane.share].wake()
+        lanes = self.shares[lane.share].lanes.values() if self._by_unit else (lane,)
+        self.new_fronts += lanes
+        self._wake(lanes)
 
     def _turn(self, job: Job) -> tuple[float, int, int]:
         if self._by_created and job.entry is not None:
@@ -196,34 +194,48 @@ class QueueState:
             if lane.front is not None and not (self._by_unit and self._held_up(lane.front, lane))
         ]
 
-    def unjudged_fronts(self) -> list[tuple[Job, Lane]]:
-        """Return the front jobs that weren't looked at for a blocked reason yet."""
-        if all(lane.judged is lane.front for _, lane in self.line):
-            return []
-        return [(job, lane) for job, lane in self.fronts() if lane.judged is not job]
-
     def fronts_to_look_at(self) -> list[tuple[Job, Lane]]:
         """Return the front jobs for which something might be done, in the order shares are served."""
-        freed = self._freed
-        if not self.stopping and all(lane.quiet_until > freed for _, lane in self.line):
+        freed = _ENDLESS if self.stopping else self._freed
+        if freed < self._quiet_until:
             return []
-        return [
-            (job, lane)
-            for job, lane in self.fronts()
-            if job.blocked is None and (lane.quiet_until <= freed or self.stopping)
-        ]
+        return [(job, lane) for job, lane in self.fronts() if lane.quiet_until <= freed and job.blocked is None]
 
-    def leave_quiet(self, lane: Lane) -> None:
-        """Don't look at `lane` again before capacity is freed, or something about its share changes."""
-        if self.assumptions.skip_unfit_fronts:  # else a borrower that doesn't fit must be seen, to be waited for
-            lane.quiet_until = self._freed + 1
+    def leave_quiet(self, lanes: Iterable[tuple[Lane, float]]) -> None:
+        """Don't look at lanes again until some instances were freed, or something about their share changes.
+
+        Parameters
+        ----------
+        lanes : iterable of (Lane, float)
+            All that were to be looked at, with the least number of instances that must be freed.
+        """
+        if not self.assumptions.skip_unfit_fronts:
+            return  # a borrower that doesn't fit must be seen, to be waited for (A9)
+        for lane, instances in lanes:
+            lane.quiet_until = self._freed + instances
+        self._quiet_until = min(
+            (lane.quiet_until for _, lane in self.line if lane.front is not None and lane.front.blocked is None),
+            default=_ENDLESS,
+        )
+
+    def _wake(self, lanes: Iterable[Lane]) -> None:
+        """Have the pass look at the front jobs of `lanes` again."""
+        self._quiet_until = 0.0
+        for lane in lanes:
+            lane.quiet_until = 0.0
+
+    def _wake_all(self) -> None:
+        self._wake(lane for _, lane in self.line)
+
+    def first_of(self, lane: Lane) -> Job | None:
+        """Return the front job of `lane`, blocked or not, unless it is held up."""
+        job = lane.front
+        return None if job is None or (self._by_unit and self._held_up(job, lane)) else job
 
     def front(self, lane: Lane) -> Job | None:
         """Return the front job of `lane` unless it is blocked or held up."""
-        job = lane.front
-        if job is None or job.blocked is not None or (self._by_unit and self._held_up(job, lane)):
-            return None
-        return job
+        job = self.first_of(lane)
+        return None if job is None or job.blocked is not None else job
 
     def _held_up(self, job: Job, lane: Lane) -> bool:
         """Whether an earlier job of another lane of the share needs one of the same units (A6)."""
@@ -242,8 +254,8 @@ class QueueState:
         """Let a waiting job be looked at again."""
         job.blocked = None
         lane = self.lane_of(job)
-        lane.judged = None
-        self.shares[job.share].wake()
+        self.new_fronts.append(lane)
+        self._wake((lane,))
 
     # -- holding ----------------------------------------------------------------
 
@@ -256,15 +268,16 @@ class QueueState:
         self.ledger.take(job.share, job.demand)
         share = self.shares[job.share]
         insort(share.holding, (self._victim_key(job), job))
-        share.wake()
+        self._wake(share.lanes.values())
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing any more."""
         self.ledger.release(job.share, job.demand)
-        holding = self.shares[job.share].holding
-        del holding[bisect_left(holding, (self._victim_key(job),))]
+        share = self.shares[job.share]
+        del share.holding[bisect_left(share.holding, (self._victim_key(job),))]
         for _, count in job.demand:
             self._freed += count
+        self._wake(share.lanes.values())
 
     def set_priority(self, job: Job, priority: int) -> None:
         """Change the priority of a waiting or holding job."""
@@ -273,7 +286,7 @@ class QueueState:
             del share.holding[bisect_left(share.holding, (self._victim_key(job),))]
             job.priority = priority
             insort(share.holding, (self._victim_key(job), job))
-            share.wake()
+            self._wake(share.lanes.values())
         else:
             job.priority = priority
             lane = self.lane_of(job)
@@ -309,7 +322,3 @@ class QueueState:
     def claims(self) -> Iterator[Lane]:
         """Iterate over the lanes that have a claim."""
         return iter({id(lane): lane for lane in self.stopping.values() if lane is not None}.values())
-
-    def _wake_all(self) -> None:
-        for share in self.shares.values():
-            share.wake()

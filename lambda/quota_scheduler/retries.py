@@ -39,9 +39,7 @@ class ExitRule:
         if str(self.action).upper() not in ("RETRY", "EXIT"):
             raise JobError(f"retry action {self.action!r} is unknown: use RETRY or EXIT")
         if self.on_status_reason is not None and len(self.on_status_reason) > MAX_PATTERN:
-            raise JobError(
-                f"onStatusReason has {len(self.on_status_reason)} characters: use at most {MAX_PATTERN}"
-            )
+            raise JobError(f"onStatusReason has {len(self.on_status_reason)} characters: use at most {MAX_PATTERN}")
 
     @property
     def retries(self) -> bool:
@@ -75,9 +73,7 @@ class RetryStrategy:
 
     def __post_init__(self) -> None:
         if not is_whole(self.attempts) or not 1 <= self.attempts <= MAX_ATTEMPTS:
-            raise JobError(
-                f"{self.attempts!r} attempts are not allowed: use a whole number from 1 to {MAX_ATTEMPTS}"
-            )
+            raise JobError(f"{self.attempts!r} attempts are not allowed: use a whole number from 1 to {MAX_ATTEMPTS}")
         if len(self.on_exit) > MAX_EXIT_RULES:
             raise JobError(f"{len(self.on_exit)} evaluateOnExit entries: use at most {MAX_EXIT_RULES}")
 

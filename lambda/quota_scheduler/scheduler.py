@@ -27,6 +27,7 @@ from quota_scheduler.value_rules import check_priority
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from quota_scheduler.demand import Demand
     from quota_scheduler.job import PreemptionKind
     from quota_scheduler.ledger import Figures
     from quota_scheduler.policy import QuotaPolicy, QuotaShare
@@ -90,6 +91,8 @@ class Scheduler:
         self._timer_count = 0
         self._sequence = 0
         self._completed_claims: list[Lane] = []
+        self._reasons: dict[tuple[str, Demand], str | None] = {}
+        """Blocked reason of each demand under the policy in force."""
         self._outcomes: list[Outcome] = []
 
     @property
@@ -194,6 +197,7 @@ class Scheduler:
             if job.share not in kept:
                 self.terminate(job.id)
         self.state.adopt(policy)
+        self._reasons.clear()
 
     def set_limits(self, share: str, limits: Mapping[str, int]) -> None:
         """Change the capacity limits of a share; raises JobError where it is unknown."""
@@ -294,7 +298,9 @@ class Scheduler:
 
     def _preemption_decision(self, action: Action, now: float) -> Decision:
         """Describe a preemption before it starts, with the figures it leads to."""
-        job, before, after = action.job, (), ()
+        job = action.job
+        before: tuple[Figures, ...] = ()
+        after: tuple[Figures, ...] = ()
         if job is not None and self.explains:
             before = self._figures(job)
             trial = self.state.ledger.copy()
@@ -355,11 +361,16 @@ class Scheduler:
 
     def _judge_fronts(self, now: float) -> None:
         """Give front jobs that can never run their reason, once each time the front or the policy changes."""
-        for job, lane in self.state.unjudged_fronts():
-            if job.blocked == BlockedReason.INSUFFICIENT_CAPACITY:
+        lanes, self.state.new_fronts = self.state.new_fronts, []
+        for lane in lanes:
+            job = self.state.first_of(lane)
+            if job is None or job.blocked == BlockedReason.INSUFFICIENT_CAPACITY:
                 continue
-            lane.judged = job
-            reason = blocked_reason(self.policy, self.assumptions, job.share, job.demand)
+            key = (job.share, job.demand)
+            if key not in self._reasons:
+                share = self.state.shares[job.share].share
+                self._reasons[key] = blocked_reason(self.policy, self.assumptions, share, job.demand)
+            reason = self._reasons[key]
             if reason is not None and reason != job.blocked:
                 self._block(job, reason, now)
             elif reason is None and job.blocked is not None:
@@ -388,9 +399,7 @@ class Scheduler:
     def _take(self, job: Job, *, accepted: bool) -> None:
         share = self._share(job.share)
         if not share.enabled and not accepted:
-            raise JobError(
-                f"quota share {job.share} is DISABLED and takes no jobs: enable it or name another"
-            )
+            raise JobError(f"quota share {job.share} is DISABLED and takes no jobs: enable it or name another")
         if job.id in self.jobs:
             raise JobError(f"job {job.id} exists already: give every job its own id")
         priority = self.assumptions.absent_priority if job.priority is None else job.priority
@@ -417,9 +426,7 @@ class Scheduler:
     def _holding(self, job_id: str) -> Job:
         job = self._known(job_id)
         if not job.state.holds:
-            raise JobError(
-                f"job {job_id} is {job.state.value}: only a SCHEDULED, STARTING or RUNNING job can do that"
-            )
+            raise JobError(f"job {job_id} is {job.state.value}: only a SCHEDULED, STARTING or RUNNING job can do that")
         return job
 
     def _require_acceptable(self, policy: QuotaPolicy) -> None:

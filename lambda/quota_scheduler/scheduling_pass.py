@@ -71,6 +71,8 @@ def next_action(state: QueueState) -> Action | None:
         if action is not None:
             return action
     fronts = state.fronts_to_look_at()
+    if not fronts:
+        return None
     entitled, others = [], []
     for job, lane in fronts:
         if not state.ledger.within_limit(job.share, job.demand):
@@ -92,9 +94,21 @@ def next_action(state: QueueState) -> Action | None:
         action = _preempt_in_share(state, job, lane)
         if action is not None:
             return action
-    for _, lane in fronts:
-        state.leave_quiet(lane)
+    state.leave_quiet((lane, _least_freed(state, job)) for job, lane in fronts)
     return None
+
+
+def _least_freed(state: QueueState, job: Job) -> float:
+    """Return how many instances other shares must free, at least, before anything can be done for `job`.
+
+    What its own share frees isn't counted: that has the pass look at it anyway.
+    """
+    ledger, share = state.ledger, state.shares[job.share]
+    may_preempt = share.share.in_share_preemption and next(lower_priority_jobs(state, job), None) is not None
+    if may_preempt or ledger.within_limit(job.share, job.demand):
+        return 1
+    short = max(ledger.shortage(job.share, job.demand).values(), default=0) if share.borrows else 0
+    return short or float("inf")
 
 
 def action_for_front(state: QueueState, job: Job, lane: Lane) -> Action | None:
@@ -178,9 +192,7 @@ def _preempt_in_share(state: QueueState, job: Job, lane: Lane) -> Action | None:
         return _plan_in_share(state, job, lane, trial, chain((first,), candidates))
 
 
-def _plan_in_share(
-    state: QueueState, job: Job, lane: Lane, trial: Outlook, candidates: Iterable[Job]
-) -> Action | None:
+def _plan_in_share(state: QueueState, job: Job, lane: Lane, trial: Outlook, candidates: Iterable[Job]) -> Action | None:
     def serves() -> bool:
         if trial.within_limit(job):
             return borrowers_to_stop(state, job, trial) is not None

@@ -188,16 +188,14 @@ class ResultBuilder:
         self._waits: dict[str, list[float]] = {share.name: [] for share in policy.shares}
         self._finished: Counter[str] = Counter()
         self._preempted: Counter[str] = Counter()
-        self._lost: Counter[str] = Counter()
+        self._lost = {share.name: 0.0 for share in policy.shares}
         self._kinds: Counter[str] = Counter({"cross-share": 0, "in-share": 0})
         self._failed = 0
         self._blocked: set[str] = set()
         self._reclaims: dict[str, float] = {}
         self._reclaim_s: list[float] = []
         self._meters = {
-            share.name: {
-                unit: _Meter(share.limits.get(unit, 0), share.sharing.lends) for unit in policy.environment
-            }
+            share.name: {unit: _Meter(share.limits.get(unit, 0), share.sharing.lends) for unit in policy.environment}
             for share in policy.shares
         }
         self._pools = {
@@ -271,7 +269,7 @@ class ResultBuilder:
             span_s=span,
             utilisation=held / capacity if capacity else 0.0,
             preemptions=dict(self._kinds),
-            lost_instance_s=self._lost.total(),
+            lost_instance_s=sum(self._lost.values()),
             reclaim_s=Spread.of(self._reclaim_s),
             wait_s=Spread.of([wait for waits in self._waits.values() for wait in waits]),
             shares={share.name: self._share_result(share.name, end) for share in self._policy.shares},

@@ -20,8 +20,7 @@ def reason_code(status_reason: str) -> str:
 
 
 REASONS = tuple(
-    reason_code(text)
-    for text in (BlockedReason.ENVIRONMENT, BlockedReason.LIMIT, BlockedReason.INSUFFICIENT_CAPACITY)
+    reason_code(text) for text in (BlockedReason.ENVIRONMENT, BlockedReason.LIMIT, BlockedReason.INSUFFICIENT_CAPACITY)
 )
 """Reasons AWS documents (facts.md, Scheduling and preemption)."""
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from quota_scheduler.demand import Demand, make_demand
 from quota_scheduler.exceptions import DocumentError, JobError
 from quota_scheduler.value_rules import MAX_PRIORITY
 from quota_scheduler.workload import RowReport, Workload, WorkloadJob
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 __all__ = ["TraceReading", "read_csv", "read_swf"]
 
@@ -22,7 +25,7 @@ _REQUIRED = ("job_id", "submit_s", "duration_s", "team")
 _SWF_FIELDS = 18
 
 
-class _SkipRow(Exception):
+class _UnusableRowError(Exception):
     """The row can't be used; the message is the reason it is counted under."""
 
 
@@ -48,7 +51,7 @@ class TraceReading:
         """Return the share of `team`; raises where it has none."""
         share = self.team_shares.get(team, team)
         if share not in self.shares:
-            raise _SkipRow("team without a share")
+            raise _UnusableRowError("team without a share")
         return share
 
 
@@ -107,7 +110,7 @@ def _read(rows: Iterable, make_job: Callable) -> Workload:  # type: ignore[type-
             report.read += 1
             try:
                 job = make_job(row, report)
-            except _SkipRow as reason:
+            except _UnusableRowError as reason:
                 report.skipped[str(reason)] += 1
                 continue
             count = seen[job.id] = seen.get(job.id, 0) + 1
@@ -122,7 +125,7 @@ def _read(rows: Iterable, make_job: Callable) -> Workload:  # type: ignore[type-
 def _csv_job(row: Mapping[str, str | None], reading: TraceReading, report: RowReport) -> WorkloadJob:
     cells = {key: (value or "").strip() for key, value in row.items() if isinstance(value, str)}
     if not cells.get("job_id"):
-        raise _SkipRow("no job id")
+        raise _UnusableRowError("no job id")
     share = reading.share_of(cells.get("team", ""))
     submit = _number(cells.get("submit_s", ""), "submit time")
     duration = _duration(cells.get("duration_s", ""))
@@ -141,7 +144,7 @@ def _csv_job(row: Mapping[str, str | None], reading: TraceReading, report: RowRe
 
 def _swf_job(fields: list[str], reading: TraceReading, report: RowReport) -> WorkloadJob:
     if len(fields) < _SWF_FIELDS:
-        raise _SkipRow(f"fewer than {_SWF_FIELDS} fields")
+        raise _UnusableRowError(f"fewer than {_SWF_FIELDS} fields")
     team = fields[14] if fields[14] != "-1" else fields[12]
     processors = fields[7] if fields[7] != "-1" else fields[4]
     return WorkloadJob(
@@ -157,23 +160,23 @@ def _number(text: str, what: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise _SkipRow(f"{what} is no number") from None
+        raise _UnusableRowError(f"{what} is no number") from None
     if not math.isfinite(number):
-        raise _SkipRow(f"{what} is no number")
+        raise _UnusableRowError(f"{what} is no number")
     return number
 
 
 def _duration(text: str) -> float:
     duration = _number(text, "duration")
     if duration < 0:
-        raise _SkipRow("duration unknown (negative)")
+        raise _UnusableRowError("duration unknown (negative)")
     return duration
 
 
 def _instances(text: str, unit: str, report: RowReport) -> Demand:
     count = _number(text, "gpus")
     if count <= 0:
-        raise _SkipRow("no gpus")
+        raise _UnusableRowError("no gpus")
     if count != math.ceil(count):
         report.fixed["fraction of a gpu: rounded up"] += 1
     return make_demand({unit: math.ceil(count)})
@@ -184,7 +187,7 @@ def _demand(text: str) -> Demand:
         pairs = [part.split("=") for part in text.split(";") if part.strip()]
         return make_demand({unit.strip(): int(count) for unit, count in pairs})
     except (ValueError, JobError):
-        raise _SkipRow("demand unreadable") from None
+        raise _UnusableRowError("demand unreadable") from None
 
 
 def _priority(text: str, report: RowReport) -> int | None:
@@ -204,5 +207,5 @@ def _retries(text: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal():
-        raise _SkipRow("preemption retries unreadable")
+        raise _UnusableRowError("preemption retries unreadable")
     return int(text)

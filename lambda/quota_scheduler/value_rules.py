@@ -90,10 +90,7 @@ def check_sharing(strategy: object, borrow_limit: object) -> Iterator[Finding]:
 def check_priority(priority: object) -> Iterator[str]:
     """Yield one message unless `priority` is a whole number from 0 to 9999."""
     if not is_whole(priority) or not 0 <= priority <= MAX_PRIORITY:
-        yield (
-            f"scheduling priority {_short(priority)} is not allowed: "
-            f"use a whole number from 0 to {MAX_PRIORITY}"
-        )
+        yield (f"scheduling priority {_short(priority)} is not allowed: use a whole number from 0 to {MAX_PRIORITY}")
 
 
 def _check_unit(unit: object) -> Iterator[Finding]:
@@ -106,8 +103,7 @@ def _check_unit(unit: object) -> Iterator[Finding]:
     elif not isinstance(unit, str) or not _INSTANCE_TYPE.fullmatch(unit):
         yield _error(
             "QM003",
-            f"capacity unit {_short(unit)} is not a SageMaker training instance type: "
-            "use one such as ml.g5.xlarge",
+            f"capacity unit {_short(unit)} is not a SageMaker training instance type: use one such as ml.g5.xlarge",
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quota_scheduler.value_rules import MAX_PRIORITY
@@ -80,7 +81,7 @@ class Workload:
     def of(cls, jobs: Iterable[WorkloadJob], rows: RowReport) -> Workload:
         """Put jobs in order of submission; those out of order are counted as mended."""
         ordered = list(jobs)
-        late = sum(after.submit < before.submit for before, after in zip(ordered, ordered[1:], strict=False))
+        late = sum(after.submit < before.submit for before, after in pairwise(ordered))
         if late:
             rows.fixed["not in order of submission: sorted"] += late
             ordered.sort(key=lambda job: job.submit)

@@ -25,9 +25,7 @@ UNITS = ("ml.g5.xlarge", "ml.p4d.24xlarge")
 SHARING = st.one_of(
     st.just(ResourceSharing.reserve()),
     st.just(ResourceSharing.lend()),
-    st.sampled_from([-1, 0, 50, 100, 200]).map(
-        lambda limit: ResourceSharing.lend_and_borrow(limit_percent=limit)
-    ),
+    st.sampled_from([-1, 0, 50, 100, 200]).map(lambda limit: ResourceSharing.lend_and_borrow(limit_percent=limit)),
 )
 
 
@@ -199,9 +197,7 @@ class SlowPreemptionMachine(SchedulerMachine):
     preemption_seconds = 20.0
 
 
-_settings = settings(
-    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
-)
+_settings = settings(max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
 TestInstantPreemption = SchedulerMachine.TestCase
 TestInstantPreemption.settings = _settings
 TestSlowPreemption = SlowPreemptionMachine.TestCase

@@ -177,9 +177,7 @@ def test_a_disabled_share_takes_no_jobs_and_finishes_those_it_has() -> None:
     lab.submit("runs", "A")
     lab.submit("waits", "A")
     lab.scheduler.set_enabled("A", False)
-    with pytest.raises(
-        JobError, match="quota share A is DISABLED and takes no jobs: enable it or name another"
-    ):
+    with pytest.raises(JobError, match="quota share A is DISABLED and takes no jobs: enable it or name another"):
         lab.submit("late", "A")
     lab.finish("runs")
     assert lab.holding == {"waits"}

@@ -48,9 +48,7 @@ def test_limits_that_are_refused(limits: object, rule: str, says: str) -> None:
     assert says in findings[0].message
 
 
-@pytest.mark.parametrize(
-    "unit", [G5, "ml.p4d.24xlarge", "ml.trn1n.32xlarge", "ml.p5en.48xlarge", "ml.u-6tb1.metal"]
-)
+@pytest.mark.parametrize("unit", [G5, "ml.p4d.24xlarge", "ml.trn1n.32xlarge", "ml.p5en.48xlarge", "ml.u-6tb1.metal"])
 def test_units_that_are_allowed(unit: str) -> None:
     assert list(check_limits({unit: 1})) == []
 
@@ -75,9 +73,7 @@ def test_units_that_are_allowed(unit: str) -> None:
     ],
 )
 def test_sharing(strategy: object, borrow_limit: object, allowed: bool) -> None:
-    assert [finding.rule for finding in check_sharing(strategy, borrow_limit)] == (
-        [] if allowed else ["QM006"]
-    )
+    assert [finding.rule for finding in check_sharing(strategy, borrow_limit)] == ([] if allowed else ["QM006"])
     if not allowed:
         with pytest.raises(PolicyError, match="QM006"):
             ResourceSharing(strategy, borrow_limit)

@@ -1,0 +1,200 @@
+"""Histories of the reference scheduler, recorded as the events AWS Batch would send."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import Any
+
+from support import recording
+from support.recording import ACCOUNT, G5, P4, QUEUE, REGION, Recording
+
+from quota_scheduler import (
+    Job,
+    JobState,
+    Outcome,
+    OutcomeKind,
+    QuotaPolicy,
+    QuotaShare,
+    ResourceSharing,
+    RetryStrategy,
+    Scheduler,
+    make_demand,
+)
+
+__all__ = ["Shape", "Writer", "faithful", "random_policy"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What kind of history to make."""
+
+    actions: int = 60
+    longest_pause: float = 4.0
+    whole_seconds: bool = False
+    edits: str = "logged"
+    """Priority edits: ``none``, ``logged`` as API calls, or ``unlogged``."""
+    limit_changes: bool = True
+    units: int = 2
+
+
+class Writer:
+    """A scheduler whose every step is recorded."""
+
+    def __init__(self, policy: QuotaPolicy, scheduler: Scheduler | None = None, start: float = 0.0) -> None:
+        self.scheduler = scheduler or Scheduler(policy)
+        self.recording = Recording()
+        self.now = start
+
+    # -- what happens to it ------------------------------------------------------
+
+    def submit(self, job: Job) -> None:
+        job.created = self.now
+        self.scheduler.submit(job, self.now)
+        record = recording.Job(job.share, job.demand, job.rank, job.preemption_retries, self.now)
+        self.recording.jobs[job.id] = record
+        self.recording.state(self.now, job.id, "RUNNABLE")
+        self.settle()
+
+    def progress(self, job: Job) -> None:
+        state = JobState.STARTING if job.state is JobState.SCHEDULED else JobState.RUNNING
+        self.scheduler.progress(job.id, state, self.now)
+        self.recording.state(self.now, job.id, state.value)
+
+    def finish(self, job: Job) -> None:
+        self.scheduler.finish(job.id)
+        self.recording.state(self.now, job.id, "SUCCEEDED")
+        self.settle()
+
+    def fail(self, job: Job) -> None:
+        if self.scheduler.fail(job.id, self.now, "error") is JobState.RUNNABLE:
+            self.recording.retried(self.now, job.id)
+        else:
+            self.recording.state(self.now, job.id, "FAILED")
+        self.settle()
+
+    def terminate(self, job: Job) -> None:
+        self.scheduler.terminate(job.id)
+        self.recording.jobs[job.id].terminated = True
+        self.recording.state(self.now, job.id, "FAILED")
+        self.settle()
+
+    def lack_capacity(self, job: Job, seconds: float) -> None:
+        self.scheduler.lack_capacity(job.id, self.now, self.now + seconds)
+        self.recording.state(self.now, job.id, "RUNNABLE")
+        self.settle()
+
+    def set_priority(self, job: Job, priority: int, *, logged: bool) -> None:
+        self.scheduler.set_priority(job.id, priority)
+        self.recording.jobs[job.id].priority = priority
+        if logged:
+            request = {"jobId": job.id, "schedulingPriority": priority}
+            self.recording.call(self.now, "UpdateServiceJob", request)
+        self.settle()
+
+    def set_limits(self, share: QuotaShare, limits: dict[str, int]) -> None:
+        self.scheduler.set_limits(share.name, limits)
+        arn = f"arn:aws:batch:{REGION}:{ACCOUNT}:job-queue/{QUEUE}/quota-share/{share.name}"
+        entries = [{"capacityUnit": unit, "maxCapacity": limit} for unit, limit in limits.items()]
+        self.recording.call(self.now, "UpdateQuotaShare", {"quotaShareArn": arn, "capacityLimits": entries})
+        self.settle()
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, with everything that happens in it."""
+        self.now += seconds
+        self.settle()
+
+    # -- what it does ------------------------------------------------------------
+
+    def settle(self) -> None:
+        for outcome in self.scheduler.run(self.now):
+            self.show(outcome)
+
+    def show(self, outcome: Outcome) -> None:
+        name, at = outcome.job.id, outcome.at
+        if outcome.kind is OutcomeKind.DISPATCHED:
+            self.recording.state(at, name, "SCHEDULED")
+        elif outcome.kind is OutcomeKind.PREEMPTING and outcome.preemption is not None:
+            self.recording.record(at, name, "STOPPING", outcome.preemption.value)
+        elif outcome.kind is OutcomeKind.PREEMPTED:
+            self.recording.stopped(at, name, outcome.after.value)
+        elif outcome.kind is OutcomeKind.BLOCKED:
+            self.recording.record(at, name, "BLOCKED", outcome.reason)
+        elif outcome.kind is OutcomeKind.TIMED_OUT:
+            self.recording.state(at, name, outcome.after.value)
+
+    def holding(self) -> list[Job]:
+        return [job for job in self.scheduler.jobs.values() if job.state.holds]
+
+
+def random_policy(rng: random.Random, units: int = 2) -> QuotaPolicy:
+    names = (G5, P4)[: rng.randint(1, units)]
+    shares = []
+    for index in range(rng.randint(2, 4)):
+        limits = {unit: rng.randint(1, 4) for unit in names if unit == names[0] or rng.random() < 0.7}
+        percent = rng.choice([-1, -1, 50, 100, 200])
+        sharing = rng.choice(
+            [
+                ResourceSharing.reserve(),
+                ResourceSharing.lend(),
+                ResourceSharing.lend_and_borrow(limit_percent=percent),
+                ResourceSharing.lend_and_borrow(limit_percent=percent),
+            ]
+        )
+        shares.append(QuotaShare(f"S{index}", limits, sharing, rng.random() < 0.6))
+    slack = rng.choice([-1, 0, 0, 0, 2])
+    environment = {u: max(1, sum(s.limits.get(u, 0) for s in shares) + slack) for u in names}
+    return QuotaPolicy(environment, tuple(shares))
+
+
+def faithful(seed: int, shape: Shape | None = None) -> tuple[QuotaPolicy, list[dict[str, Any]]]:
+    """Return a random policy and the events of a history the reference scheduler made under it."""
+    shape = shape or Shape()
+    rng = random.Random(seed)
+    policy = random_policy(rng, shape.units)
+    stop = rng.choice([0, 1, 5, 20])
+    writer = Writer(policy, Scheduler(policy, preemption_seconds=stop), start=float(rng.randint(0, 5)))
+    for index in range(shape.actions):
+        pause = rng.choice([0.0, rng.random(), rng.random() * shape.longest_pause])
+        writer.wait(float(round(pause)) if shape.whole_seconds else round(pause, 3))
+        _act(writer, rng, shape, index)
+    writer.wait(30.0)
+    return policy, writer.recording.events
+
+
+def _act(writer: Writer, rng: random.Random, shape: Shape, index: int) -> None:
+    holding = writer.holding()
+    jobs = list(writer.scheduler.jobs.values())
+    dice = rng.random()
+    if dice < 0.45 or not jobs:
+        writer.submit(_new_job(writer, rng, index))
+    elif dice < 0.65 and holding:
+        job = rng.choice(holding)
+        if job.stopping is None and job.state is not JobState.RUNNING:
+            writer.progress(job)
+        else:
+            writer.finish(job)
+    elif dice < 0.75 and holding:
+        rng.choice([writer.finish, writer.fail, writer.terminate])(rng.choice(holding))
+    elif dice < 0.80 and holding and (job := rng.choice(holding)).stopping is None:
+        writer.lack_capacity(job, rng.choice([1.0, 10.0]))
+    elif dice < 0.90 and shape.edits != "none":
+        writer.set_priority(rng.choice(jobs), rng.randint(0, 5), logged=shape.edits == "logged")
+    elif dice < 0.95 and shape.limit_changes:
+        share = rng.choice(writer.scheduler.policy.shares)
+        writer.set_limits(share, {unit: rng.randint(1, 4) for unit in share.limits})
+    elif jobs:
+        writer.terminate(rng.choice(jobs))
+
+
+def _new_job(writer: Writer, rng: random.Random, index: int) -> Job:
+    share = rng.choice(writer.scheduler.policy.shares)
+    units = rng.sample(sorted(share.limits), rng.randint(1, len(share.limits)))
+    demand = make_demand({unit: rng.choice([1, 1, 1, 2, 3]) for unit in units})
+    retry = RetryStrategy(rng.randint(1, 3)) if rng.random() < 0.3 else None
+    retries = rng.choice([None, None, None, 0, 1])
+    return Job(f"j{index}", share.name, demand, rng.randint(0, 3), preemption_retries=retries, retry=retry)
+
+
+def raised(job: Job, **changes: Any) -> Job:
+    return replace(job, **changes)
