@@ -8,7 +8,11 @@ from typing import Annotated
 import typer
 
 from constructs_qm._version import __version__
+from constructs_qm.cli.audit import audit
+from constructs_qm.cli.demo import demo
+from constructs_qm.cli.local import local
 from constructs_qm.cli.replay import replay
+from preemption_auditor.exceptions import AuditorError
 from quota_scheduler import QuotaSchedulerError
 
 __all__ = ["app", "main"]
@@ -20,7 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(replay)
+for _command in (audit, demo, local, replay):
+    app.command()(_command)
 
 
 def _print_version(asked: bool) -> None:
@@ -41,12 +46,13 @@ def _options(
 def main() -> None:
     """Run the command line; bad input is one line on standard error and exit status 2."""
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="batch-quota", standalone_mode=False)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "batch-quota"
-        _stop(f"{error} (see {command} --help)")
-    except (QuotaSchedulerError, OSError) as error:
+        message = error.format_message() if hasattr(error, "format_message") else str(error)
+        _stop(f"{message.rstrip('.')} (see {command} --help)")
+    except (QuotaSchedulerError, AuditorError, OSError) as error:
         _stop(str(error))
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)

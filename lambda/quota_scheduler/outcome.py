@@ -22,11 +22,16 @@ class Victim(NamedTuple):
         Its id.
     share : str
     kind : PreemptionKind
+    priority : int
+    over : tuple of (str, int)
+        For each unit it holds, what its share used beyond its limit when this was decided, in instances.
     """
 
     job: str
     share: str
     kind: PreemptionKind
+    priority: int
+    over: tuple[tuple[str, int], ...]
 
 
 class Decision(NamedTuple):
@@ -42,6 +47,8 @@ class Decision(NamedTuple):
         Id of the beneficiary; empty where limits were lowered and nobody claims.
     share : str
         The beneficiary's share.
+    priority : int
+        The beneficiary's.
     victims : tuple of Victim
         Jobs that stop for it, in order of choice; empty for a dispatch.
     taken_over : tuple of str
@@ -55,6 +62,7 @@ class Decision(NamedTuple):
     rule: Rule
     job: str
     share: str
+    priority: int
     victims: tuple[Victim, ...]
     taken_over: tuple[str, ...]
     before: tuple[Figures, ...]

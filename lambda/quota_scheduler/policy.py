@@ -140,6 +140,9 @@ class QuotaShare:
             raise PolicyError(findings)
         object.__setattr__(self, "limits", MappingProxyType(dict(self.limits)))
 
+    def __deepcopy__(self, memo: object) -> QuotaShare:
+        return self
+
     def borrowable(self, unit: str) -> float:
         """Return how many instances of `unit` the borrow limit allows beyond the capacity limit.
 
@@ -182,6 +185,9 @@ class QuotaPolicy:
             raise PolicyError(findings)
         object.__setattr__(self, "environment", MappingProxyType(dict(self.environment)))
         object.__setattr__(self, "shares", tuple(self.shares))
+
+    def __deepcopy__(self, memo: object) -> QuotaPolicy:
+        return self
 
     def share(self, name: str) -> QuotaShare:
         """Return the share called `name`; raises KeyError where there is none."""

@@ -284,7 +284,7 @@ class Scheduler:
             before, figures = job.state, self._figures(job)
             self.state.leave_queue(job)
             self.state.hold(job, now)
-            decision = Decision(now, action.rule, job.id, job.share, (), (), figures, self._figures(job))
+            decision = Decision(now, action.rule, job.id, job.share, job.rank, (), (), figures, self._figures(job))
             self._report(now, OutcomeKind.DISPATCHED, job, before, decision=decision)
             return
         decision = self._preemption_decision(action, now)
@@ -313,11 +313,16 @@ class Scheduler:
             rule=action.rule,
             job=job.id if job is not None else "",
             share=job.share if job is not None else "",
-            victims=tuple(Victim(victim.id, victim.share, kind) for victim, kind in action.victims),
+            priority=job.rank if job is not None else 0,
+            victims=tuple(self._victim(victim, kind) for victim, kind in action.victims),
             taken_over=tuple(victim.id for victim in action.taken_over),
             before=before,
             after=after,
         )
+
+    def _victim(self, job: Job, kind: PreemptionKind) -> Victim:
+        over = tuple((unit, self.state.ledger.over(job.share, unit)) for unit, _ in job.demand)
+        return Victim(job.id, job.share, kind, job.rank, over)
 
     def _figures(self, job: Job) -> tuple[Figures, ...]:
         return self.state.ledger.figures(job.share, job.demand) if self.explains else ()

@@ -1,0 +1,93 @@
+"""``batch-quota audit``: judges recorded events against a policy."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from constructs_qm.cli.console import make_console
+from constructs_qm.documents import read_document
+from preemption_auditor.audit import audit as audit_events
+from preemption_auditor.policy_timeline import load_policy_timeline
+from preemption_auditor.settings import AuditSettings, Delivery
+from quota_scheduler import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from preemption_auditor.report import Report
+
+__all__ = ["audit", "verdict_table"]
+
+
+def audit(
+    events: Annotated[
+        Path,
+        typer.Argument(
+            metavar="EVENTS", help="Recorded EventBridge events, a JSON object a line; - reads standard input."
+        ),
+    ],
+    policy: Annotated[Path, typer.Option(metavar="FILE", help="Policy file: environment and shares, JSON or YAML.")],
+    delivery: Annotated[Delivery, typer.Option(help="Whether the recording is whole or may lack events.")] = (
+        Delivery.LOSSY
+    ),
+    decision_lag: Annotated[float, typer.Option(help="Seconds a decision may precede the event that shows it.")] = 30,
+    tolerance: Annotated[float, typer.Option(help="Seconds a job may wait before a timing rule speaks.")] = 900,
+    lateness: Annotated[float, typer.Option(help="Seconds an event may be late and still be on time.")] = 300,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> int:
+    """Say whether the service kept the policy; exit status 1 where there is a finding.
+
+    Example: batch-quota audit events.jsonl --policy policy.json --delivery complete
+    """
+    settings = AuditSettings(delivery, decision_lag, tolerance, lateness)
+    report = audit_events(_lines(events), load_policy_timeline(read_document(policy)), settings)
+    coverage = report.coverage
+    if coverage.read and coverage.unreadable == coverage.read:
+        raise DocumentError(f"{events}: none of {coverage.read} lines is an EventBridge event: record JSON lines")
+    if as_json:
+        typer.echo(json.dumps(report.to_document()))
+    else:
+        _print(make_console(), report)
+    return 1 if report.findings else 0
+
+
+def verdict_table(report: Report) -> Table:
+    """Return how often each rule gave each answer."""
+    table = Table("rule", "pass", "violation", "unknown")
+    for rule, answers in report.answers.items():
+        counts = {answer.value: count for answer, count in answers.items()}
+        table.add_row(rule, *(str(counts.get(answer, 0)) for answer in ("pass", "violation", "unknown")))
+    return table
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    if str(path) == "-":
+        yield from sys.stdin.buffer
+        return
+    try:
+        with path.open("rb") as recording:
+            yield from recording
+    except OSError as error:
+        raise DocumentError(f"{path}: {error.strerror or error}") from None
+
+
+def _print(console: Console, report: Report) -> None:
+    console.print(verdict_table(report))
+    for finding in report.findings:
+        console.print(f"{finding.rule} {finding.kind.value}: {finding.seen}; expected {finding.expected}", style="red")
+    for item in report.unknown:
+        console.print(f"{item.rule} unknown: {item.gap}")
+    coverage = report.coverage
+    console.print(
+        f"{coverage.used} of {coverage.read} events used ({coverage.duplicate} duplicate, {coverage.late} late, "
+        f"{coverage.unreadable} unreadable); {coverage.judged} of {coverage.decisions} decisions judged; "
+        f"{len(report.findings)} findings"
+    )

@@ -1,0 +1,12 @@
+"""An AWS endpoint for quota management on a laptop: moto, extended.
+
+``mock_quota_management`` answers inside the process, ``server.start`` over HTTP.
+Needs the extra ``local``.
+"""
+
+from constructs_qm.local.clock import RealClock, SteppedClock
+from constructs_qm.local.endpoint import Endpoint
+from constructs_qm.local.mock import mock_quota_management
+from constructs_qm.local.settings import Settings
+
+__all__ = ["Endpoint", "RealClock", "Settings", "SteppedClock", "mock_quota_management"]

@@ -1,0 +1,49 @@
+"""The result of an audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from preemption_auditor.instants import iso
+
+if TYPE_CHECKING:
+    from preemption_auditor.coverage import Coverage
+    from preemption_auditor.findings import Finding
+    from preemption_auditor.judge import Open
+    from preemption_auditor.verdicts import Answer
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of an audit.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In order of time.
+    unknown : tuple of Open
+        Decisions a rule couldn't judge, each with what is missing, in order of time.
+    coverage : Coverage
+    answers : dict
+        How often each rule gave each answer.
+    """
+
+    findings: tuple[Finding, ...]
+    unknown: tuple[Open, ...]
+    coverage: Coverage
+    answers: dict[str, dict[Answer, int]]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the report as ``batch-quota audit --json`` prints it."""
+        return {
+            "findings": [finding.to_document() for finding in self.findings],
+            "coverage": self.coverage.to_document(),
+            "unknown": [
+                {"rule": item.rule, "jobs": list(item.jobs), "from": iso(item.at.lo), "to": iso(item.at.hi), "gap": item.gap}
+                for item in self.unknown
+            ],
+            "rules": {rule: {answer.value: n for answer, n in counts.items()} for rule, counts in self.answers.items()},
+        }

@@ -1,0 +1,111 @@
+"""What the rules about dispatches (QM-A02 to QM-A05) have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from preemption_auditor.verdicts import PASS, Answer, Verdict, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from preemption_auditor.jobs import Attempt
+    from preemption_auditor.moments import Dispatch
+    from quota_scheduler import QuotaPolicy, QuotaShare
+
+__all__ = ["Excess", "ceiling", "demanded", "judge_units", "share_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """More is used of a unit than is allowed.
+
+    Attributes
+    ----------
+    expected, seen : str
+    limit : int
+        Instances the witness has to exceed.
+    by_share : bool
+        Whether only the share's own jobs are witnesses.
+    assumed : bool
+        Whether it only breaks an assumption.
+    """
+
+    expected: str
+    seen: str
+    limit: int
+    by_share: bool = True
+    assumed: bool = False
+
+
+def judge_units(dispatch: Dispatch, excess_of: Callable[[Dispatch, str, str], Excess | None]) -> Verdict:
+    """Judge every share and unit that jobs were dispatched to.
+
+    Parameters
+    ----------
+    dispatch : Dispatch
+    excess_of : callable
+        From the dispatch, a share and a unit to what is too much, or None.
+    """
+    blind = [attempt for attempt in dispatch.attempts if attempt.share is None or attempt.demand is None]
+    mild: Verdict | None = None
+    for share, unit in sorted({(a.share, unit) for a in dispatch.attempts if a.share for unit, _ in a.demand or ()}):
+        excess = excess_of(dispatch, share, unit)
+        if excess is None:
+            continue
+        verdict = _verdict(dispatch, share, unit, excess)
+        if not dispatch.queue.complete:
+            return unknown("an end that no event shows could explain it", jobs=verdict.jobs, events=verdict.events)
+        if not excess.assumed:
+            return verdict
+        mild = mild or verdict
+    if mild is not None:
+        return mild
+    if blind:
+        jobs = tuple(attempt.job for attempt in blind)
+        return unknown(f"no event tells share and demand of {', '.join(jobs)}", jobs=jobs)
+    return PASS
+
+
+def share_in(policy: QuotaPolicy, name: str) -> QuotaShare | None:
+    """Return the share of that name, or None."""
+    return next((share for share in policy.shares if share.name == name), None)
+
+
+def ceiling(policy: QuotaPolicy, name: str, unit: str) -> float:
+    """Return the most a share may use of a unit (I2 and I3); no bound for a share the policy doesn't have."""
+    share = share_in(policy, name)
+    return float("inf") if share is None else share.limits.get(unit, 0) + share.borrowable(unit)
+
+
+def demanded(dispatch: Dispatch, share: str, unit: str) -> int:
+    """Return what the jobs dispatched to `share` at this moment demand of `unit`."""
+    demands = (attempt.demand or () for attempt in dispatch.attempts if attempt.share == share)
+    return sum(count for demand in demands for name, count in demand if name == unit)
+
+
+def _verdict(dispatch: Dispatch, share: str, unit: str, excess: Excess) -> Verdict:
+    witness = _witness(dispatch, share, unit, excess)
+    shares = {attempt.share: None for attempt in witness if attempt.share is not None}
+    return Verdict(
+        Answer.DIVERGENCE if excess.assumed else Answer.VIOLATION,
+        expected=excess.expected,
+        seen=f"{excess.seen} once {', '.join(sorted(a.job for a in dispatch.attempts if a.share == share))} ran",
+        shares=tuple({share: None, **shares}),
+        jobs=tuple(attempt.job for attempt in witness),
+        events=tuple(attempt.event for attempt in witness),
+    )
+
+
+def _witness(dispatch: Dispatch, share: str, unit: str, excess: Excess) -> list[Attempt]:
+    """Return the fewest holding jobs that together exceed the limit, those just dispatched first."""
+    holders = dispatch.queue.capacity.holders(unit, share if excess.by_share else None)
+    holders.sort(key=lambda attempt: attempt not in dispatch.attempts)
+    witness, total = [], 0
+    for attempt in holders:
+        witness.append(attempt)
+        total += dict(attempt.demand or ()).get(unit, 0)
+        if total > excess.limit:
+            break
+    return witness
