@@ -98,7 +98,7 @@ class QuotaManagedQueue(OwnedJobQueue):
         _require_source(props, capacity, service_environment_name, existing_environment)
         if existing_policy is not None:
             _refuse_name(props, "scheduling_policy_name", scheduling_policy_name, "existing_policy")
-            require_scheduling_policy(props, existing_policy)
+            require_scheduling_policy(props, existing_policy, "existing_policy")
         props.optional_name("scheduling_policy_name", scheduling_policy_name)
         super().__init__(scope, id, physical_name=job_queue_name)
         note_tokens(self, "job_queue_name", job_queue_name)
@@ -131,7 +131,7 @@ def _require_source(props: Props, capacity: Any, name: str | None, existing: obj
         props.optional_name("service_environment_name", name)
     else:
         _refuse_name(props, "service_environment_name", name, "existing_environment")
-        require_free_environment(props, existing)
+        require_free_environment(props, existing, "existing_environment")
 
 
 def _refuse_name(props: Props, prop: str, name: str | None, existing: str) -> None:

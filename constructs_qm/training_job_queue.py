@@ -107,17 +107,24 @@ class TrainingJobQueueBase(QueueGrants, QueueMetrics, QueueEvents):
         ------
         PolicyError
             QM004 where the queue has a share of this id; otherwise as QuotaShare.
+        PropError
+            The id is that of something else in the queue; otherwise as QuotaShare.
         """
         from constructs_qm.quota_share import QuotaShare
 
-        if self.node.try_find_child(id) is not None:
+        name = id if quota_share_name is None else quota_share_name
+        Props(self, id).name("quota_share_name", name)
+        taken = self.node.try_find_child(id)
+        if isinstance(taken, QuotaShare):
             message = f"{id} is added twice: quota share names are unique in a job queue"
             raise PolicyError([Finding("QM004", Level.ERROR, message, self.node.path)])
+        if taken is not None:
+            raise PropError(f"{taken.node.path}: id {id!r} is taken: give another, with quota_share_name={name!r}")
         return QuotaShare(
             self,
             id,
             job_queue=self,
-            quota_share_name=id if quota_share_name is None else quota_share_name,
+            quota_share_name=name,
             capacity=capacity,
             sharing=sharing,
             in_share_preemption=in_share_preemption,
@@ -299,34 +306,34 @@ def require_job_queue(props: Props, job_queue: object) -> None:
         props.refuse(check_queue_type("aws_batch.JobQueue"), "job_queue")
 
 
-def require_scheduling_policy(props: Props, scheduling_policy: object) -> None:
+def require_scheduling_policy(props: Props, scheduling_policy: object, prop: str = "scheduling_policy") -> None:
     """Raise PropError for what isn't a scheduling policy, and QM007 for one of another kind."""
     if not hasattr(scheduling_policy, "scheduling_policy_ref"):
         raise PropError(
-            f"{props.path}.scheduling_policy: {scheduling_policy!r} is not a scheduling policy: "
+            f"{props.path}.{prop}: {scheduling_policy!r} is not a scheduling policy: "
             "give one, or import it with QuotaSharePolicy.from_quota_share_policy_arn"
         )
     fair_share = isinstance(scheduling_policy, batch.FairshareSchedulingPolicy) or (
         isinstance(scheduling_policy, batch.CfnSchedulingPolicy) and not scheduling_policy.quota_share_policy
     )
-    props.refuse(check_policy_kind(not fair_share), "scheduling_policy")
+    props.refuse(check_policy_kind(not fair_share), prop)
 
 
-def require_environment(props: Props, service_environment: object) -> None:
+def require_environment(props: Props, service_environment: object, prop: str = "service_environment") -> None:
     """Raise PropError for what isn't a service environment."""
     if not hasattr(service_environment, "service_environment_ref"):
         raise PropError(
-            f"{props.path}.service_environment: {service_environment!r} is not a service environment: "
+            f"{props.path}.{prop}: {service_environment!r} is not a service environment: "
             "give one, or import it with ServiceEnvironment.from_service_environment_arn"
         )
 
 
-def require_free_environment(props: Props, service_environment: object) -> None:
+def require_free_environment(props: Props, service_environment: object, prop: str = "service_environment") -> None:
     """Raise PropError for what isn't a service environment, and QM007 for one that has a queue already."""
-    require_environment(props, service_environment)
+    require_environment(props, service_environment, prop)
     if isinstance(service_environment, ServiceEnvironmentBase):
         queues = [*service_environment.queues, props.path]
-        props.refuse(check_environment_queues(queues), "service_environment")
+        props.refuse(check_environment_queues(queues), prop)
 
 
 def require_queue_props(

@@ -11,15 +11,13 @@ if TYPE_CHECKING:
 __all__ = ["BUCKET", "ROLE", "client_environment", "write_sagemaker_config"]
 
 BUCKET = "sagemaker-local"
-"""Bucket SageMaker's SDK uploads to; :func:`~constructs_qm.local.server.start` makes it."""
+"""Bucket SageMaker's SDK uploads to; :meth:`~constructs_qm.local.server.Server.environment` makes it."""
 
 ROLE = "arn:aws:iam::123456789012:role/sagemaker-local"
 """Role of training jobs; nothing checks that it exists."""
 
 
-def client_environment(
-    url: str, region: str = "us-east-1", sagemaker_config: Path | None = None
-) -> dict[str, str]:
+def client_environment(url: str, region: str = "us-east-1", sagemaker_config: Path | None = None) -> dict[str, str]:
     """Return the environment in which AWS SDKs, the AWS CLI and SageMaker's SDK use the endpoint.
 
     Parameters

@@ -55,6 +55,10 @@ class JobQueue(Resource):
         values = (share.value for share in self.shares.values() if share.status != "CREATING")
         return QuotaPolicy(self.environment.limits, tuple(values))
 
+    def heed_environment(self) -> None:
+        """Start no jobs while the environment is DISABLED (update-service-environments)."""
+        self.scheduler.paused = self.environment.state == "DISABLED"
+
     def describe(self) -> Answer:
         """Return it as DescribeJobQueues does."""
         reason = {"statusReason": "JobQueue Healthy"} if self.status == "VALID" else {}
@@ -114,6 +118,7 @@ def _create(state: BatchState, request: Request) -> Answer:
         time_limits=request.get("jobStateTimeLimitActions", []),
         scheduler=scheduler,
     )
+    queue.heed_environment()
     state.queues[name] = queue
     begin(state, queue, "CREATING")
     return queue.ids()
@@ -138,6 +143,7 @@ def _update(state: BatchState, request: Request) -> Answer:
     queue.priority, queue.policy, queue.time_limits = priority, policy, actions
     queue.order, queue.environment = order, environment
     queue.state = request.get("state", queue.state)
+    queue.heed_environment()
     begin(state, queue, "UPDATING")
     return queue.ids()
 

@@ -11,6 +11,7 @@ from moto.core.base_backend import AccountSpecificBackend, BackendDict, BaseBack
 
 from constructs_qm.local import iam_simulation, training_jobs
 from constructs_qm.local.backend import QuotaBatchBackend
+from constructs_qm.local.cloudformation import stacks
 from constructs_qm.local.patches import Patch, SeamError, apply, undo
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["PATCHES", "SeamError", "install", "uninstall"]
 
 
-PATCHES = [*training_jobs.PATCHES, *iam_simulation.PATCHES]
+PATCHES = [*training_jobs.PATCHES, *iam_simulation.PATCHES, *stacks.PATCHES]
 _applied: list[tuple[Patch, Any]] = []
 
 

@@ -7,9 +7,9 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
-from moto.core import DEFAULT_ACCOUNT_ID
 from moto.core.base_backend import BackendDict
 from moto.core.model_instances import reset_model_data
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
     MotoRequestHandler,
@@ -19,7 +19,7 @@ from moto.s3.models import s3_backends
 from werkzeug.serving import make_server
 
 from constructs_qm.local import seams
-from constructs_qm.local.client_env import BUCKET
+from constructs_qm.local.client_env import BUCKET, client_environment, write_sagemaker_config
 from constructs_qm.local.clock import RealClock
 from constructs_qm.local.control import PREFIX, control
 from constructs_qm.local.endpoint import Endpoint
@@ -29,6 +29,7 @@ from constructs_qm.local.wire import Reply, error_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
     from types import TracebackType
 
     from constructs_qm.local.clock import Clock
@@ -70,6 +71,25 @@ class Server:
         self._told_to_stop = threading.Event()
         endpoint.clock.drive(endpoint)
         self._thread.start()
+
+    def environment(self, config: Path, region: str = "us-east-1") -> dict[str, str]:
+        """Prepare for AWS clients, SageMaker's SDK included.
+
+        Parameters
+        ----------
+        config : Path
+            Where to write the SDK's config file; the bucket it names is made.
+        region : str
+
+        Returns
+        -------
+        dict of str to str
+            The environment variables the clients need.
+        """
+        write_sagemaker_config(config)
+        if BUCKET not in s3_backends[DEFAULT_ACCOUNT_ID]["aws"].buckets:
+            s3_backends[DEFAULT_ACCOUNT_ID]["aws"].create_bucket(BUCKET, region)
+        return client_environment(self.url, region, config)
 
     def stop(self) -> None:
         """Answer no more requests, and end every thread; calling it again does nothing."""
@@ -144,12 +164,10 @@ def start(
     _reset_moto()
     seams.install(endpoint)
     try:
-        server = Server(endpoint, host, port)
+        return Server(endpoint, host, port)
     except BaseException:
         seams.uninstall()
         raise
-    s3_backends[DEFAULT_ACCOUNT_ID]["aws"].create_bucket(BUCKET, "us-east-1")
-    return server
 
 
 def _reset_moto() -> None:

@@ -73,13 +73,14 @@ def _create(state: BatchState, request: Request) -> Answer:
 def _update(state: BatchState, request: Request) -> Answer:
     environment = state.environment(request["serviceEnvironment"])
     require_settled(environment, f"Service environment {environment.name}")
-    if "capacityLimits" in request:
-        limits = read_limits(request["capacityLimits"])
-        queue = queue_of(state, environment)
-        if queue is not None:
-            queue.scheduler.set_policy(replace(queue.policy_in_force(), environment=limits))
-        environment.limits = limits
+    limits = read_limits(request["capacityLimits"]) if "capacityLimits" in request else environment.limits
+    queue = queue_of(state, environment)
+    if queue is not None:
+        queue.scheduler.set_policy(replace(queue.policy_in_force(), environment=limits))
+    environment.limits = limits
     environment.state = request.get("state", environment.state)
+    if queue is not None:
+        queue.heed_environment()
     begin(state, environment, "UPDATING")
     return environment.ids()
 

@@ -152,9 +152,8 @@ class Auditor:
         jobs = [item for item in items if not isinstance(item, ApiCall)]
         homes = {item.job: item.facts.queue or "" for item in jobs if item.facts is not None}
         for item in jobs:
-            name = homes.get(item.job, self._home(item.job))
-            if name is not None:
-                self._queue(name).history.observe(item)
+            name = homes.get(item.job) or self._home(item.job) or ""  # the queue of jobs nothing else is known of
+            self._queue(name).history.observe(item)
         for call in items:
             if isinstance(call, ApiCall):
                 self._route_call(call, homes)

@@ -60,6 +60,8 @@ class Wait:
     since : Span
     event : str
         Id of the event that shows it.
+    until : Span or None
+        None while it goes on.
     """
 
     job: str
@@ -68,6 +70,7 @@ class Wait:
     priority: int | None
     since: Span
     event: str
+    until: Span | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -117,14 +120,14 @@ class JobRecord:
         The last event of it.
     attempt : Attempt or None
         While it holds.
+    ended : Attempt or None
+        The attempt before.
     wait : Wait or None
         While it waits, or the last one.
-    waits_until : Span or None
-        When that wait ended; None while it goes on.
     preemptions : int
         Completed ones seen.
-    requests : list of Span
-        When its termination was asked for.
+    terminated : bool
+        Whether its termination was asked for.
     """
 
     id: str
@@ -138,10 +141,10 @@ class JobRecord:
     state: JobState | None = None
     last: Observation | None = None
     attempt: Attempt | None = None
+    ended: Attempt | None = None
     wait: Wait | None = None
-    waits_until: Span | None = None
     preemptions: int = 0
-    requests: list[Span] = field(default_factory=list)
+    terminated: bool = False
 
     def priorities_within(self, lo: int, hi: int) -> list[int]:
         """Return every priority it may have had at some moment from `lo` to `hi`; empty where none is known."""

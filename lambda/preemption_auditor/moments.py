@@ -87,8 +87,6 @@ class Requeue:
         Preemptions of the job so far, this one included; None where it isn't known.
     became : JobState or None
         What the job was after it; None where nothing shows it.
-    terminated : bool
-        Whether something else may have ended it: a request, or the end of its attempts.
     """
 
     queue: QueueHistory
@@ -97,7 +95,6 @@ class Requeue:
     completed: Observation
     count: int | None
     became: JobState | None
-    terminated: bool
 
 
 Moment: TypeAlias = Transition | Dispatch | Preempting | Requeue

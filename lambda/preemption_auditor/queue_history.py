@@ -143,6 +143,7 @@ class QueueHistory:
     def _step(self, job: JobRecord, observation: Observation, at: Span) -> Moment | None:
         """Let an event happen; return the step to be judged, if it is one."""
         before, state = job.last, job.state
+        job.terminated = job.terminated or observation.terminated
         ended = state is not None and state.final
         if observation.facts is not None:
             self._describe(job, observation, observation.facts)
@@ -177,11 +178,12 @@ class QueueHistory:
         attempt = job.attempt
         if attempt is not None and (not status.holds or _is_another(attempt, observation)):
             self._leave(job, attempt, at)
-        if job.wait is not None and job.waits_until is None and status is not JobState.RUNNABLE:
-            self._end_wait(job, at)
+        waits = job.wait is not None and job.wait.until is None
+        if job.wait is not None and waits and status is not JobState.RUNNABLE:
+            self._end_wait(job.wait, at)
         if status.holds and job.attempt is None:
             self._take(job, observation, at)
-        if status is JobState.RUNNABLE and (job.wait is None or job.waits_until is not None):
+        if status is JobState.RUNNABLE and not waits:
             self._begin_wait(job, observation.event, at)
         job.state = status
         if status.final:
@@ -196,6 +198,8 @@ class QueueHistory:
     def _take(self, job: JobRecord, observation: Observation, at: Span) -> None:
         attempt = Attempt(job.id, job.share, job.demand, at, observation.event, observation.dispatched)
         job.attempt = attempt
+        if job.ended is not None:  # one job never holds twice
+            self.capacity.leave(Bound.FIRM_MAYBE, job.ended, self.now)
         self.capacity.enter(Bound.FIRM_MAYBE, attempt, self.now)
         for bound in (Bound.SURE, Bound.FIRM_SURE):
             self._plan(at.hi, _GAIN, self._count_in, bound, attempt)
@@ -203,7 +207,7 @@ class QueueHistory:
 
     def _leave(self, job: JobRecord, attempt: Attempt, at: Span) -> None:
         attempt.left = at
-        job.attempt = None
+        job.attempt, job.ended = None, attempt
         for bound in (Bound.SURE, Bound.FIRM_SURE):
             self.capacity.leave(bound, attempt, self.now)
         self._plan(at.hi, _GAIN, self._count_out, Bound.FIRM_MAYBE, attempt)
@@ -243,8 +247,7 @@ class QueueHistory:
         became = status or (job.state if later is not completed else None)
         counted = completed.attempt[0]
         count = counted if counted >= 0 else (seen if self.complete else None)
-        terminated = bool(job.requests) or (later is not None and later.terminated)
-        return Requeue(self, at, job, completed, count, became, terminated)
+        return Requeue(self, at, job, completed, count, became)
 
     # -- waiting -----------------------------------------------------------------------------
 
@@ -252,13 +255,13 @@ class QueueHistory:
         if job.share is None:
             return
         priority = job.priorities[-1][1] if job.priorities else None
-        job.wait, job.waits_until = Wait(job.id, job.share, job.demand, priority, at, event), None
+        job.wait = Wait(job.id, job.share, job.demand, priority, at, event)
         self.waiting.add(job.wait)
 
-    def _end_wait(self, job: JobRecord, at: Span) -> None:
-        """End a job's wait, but keep it in the book for as long as decisions look back."""
-        job.waits_until = at
-        self._plan(at.hi + self._memory, _GAIN, self.waiting.remove, job.wait)
+    def _end_wait(self, wait: Wait, at: Span) -> None:
+        """End a wait, but keep it in the book for as long as decisions look back."""
+        wait.until = at
+        self._plan(at.hi + self._memory, _GAIN, self.waiting.remove, wait)
 
     # -- edits -------------------------------------------------------------------------------
 
@@ -272,21 +275,21 @@ class QueueHistory:
             for job_id in (call.request.get("jobId"), *_listed(call.request.get("jobIds"))):
                 job = self.jobs.get(job_id_of(job_id) or "")
                 if job is not None:
-                    job.requests.append(call.at)
+                    job.terminated = True
         else:
             self.policy.change(call.at, partial(changed_policy, call))
 
     def _set_priority(self, job: JobRecord, priority: int, at: Span, event: str) -> None:
         job.priorities.append((at, priority))
         del job.priorities[:-8]
-        until = job.waits_until
-        if job.wait is None or (until is not None and until.hi < at.lo):
+        wait = job.wait
+        if wait is None or (wait.until is not None and wait.until.hi < at.lo):
             return
-        if until is None:
-            self._end_wait(job, at)
         self._begin_wait(job, event, Span(self.now, max(self.now, at.hi)))
-        if until is not None:
-            self._end_wait(job, until)
+        if wait.until is None:
+            self._end_wait(wait, at)
+        elif job.wait is not None:
+            self._end_wait(job.wait, wait.until)
 
     def _show_priority(self, job: JobRecord, priority: int, shown: int) -> None:
         """Compare the priority an event shows with those known from calls."""

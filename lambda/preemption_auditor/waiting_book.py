@@ -36,7 +36,21 @@ class WaitingBook:
         """Iterate over the shares that had a wait."""
         return iter(self._shares)
 
-    def groups(self, share: str) -> Iterator[tuple[int | None, Demand | None, dict[Wait, None]]]:
-        """Iterate over the priorities and demands that may wait in `share`, with their waits, oldest first."""
+    def groups(
+        self, share: str, since: int, besides: str = ""
+    ) -> Iterator[tuple[int | None, Demand | None, Wait]]:
+        """Iterate over the priorities and demands that may have waited in `share`, each with a job that did.
+
+        Parameters
+        ----------
+        share : str
+        since : int
+            Waits that ended before this moment don't count.
+        besides : str
+            Id of a job that doesn't count.
+        """
         for (priority, demand), waits in self._shares.get(share, {}).items():
-            yield priority, demand, waits
+            for wait in waits:
+                if wait.job != besides and (wait.until is None or wait.until.hi >= since):
+                    yield priority, demand, wait
+                    break

@@ -69,6 +69,8 @@ class Scheduler:
         To look at; changes go through the methods.
     jobs : dict of str to Job
         Every job that isn't final, by id.
+    paused : bool
+        Set while the service environment is DISABLED: jobs end and stop, and none is dispatched or preempted.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Scheduler:
         self._timers: list[tuple[float, int, _Timer, Job, float]] = []
         self._timer_count = 0
         self._sequence = 0
+        self.paused = False
         self._completed_claims: list[Lane] = []
         self._reasons: dict[tuple[str, Demand], str | None] = {}
         """Blocked reason of each demand under the policy in force."""
@@ -235,7 +238,7 @@ class Scheduler:
     def _run_at(self, now: float) -> None:
         """Bring everything to rest at one moment."""
         self._settle(now)
-        while (action := next_action(self.state)) is not None:
+        while not self.paused and (action := next_action(self.state)) is not None:
             self._carry_out(action, now)
             self._settle(now)
 
@@ -245,7 +248,7 @@ class Scheduler:
             _, _, timer, job, token = heapq.heappop(self._timers)
             self._fire(timer, job, token, now)
         self._judge_fronts(now)
-        if self._completed_claims:
+        if self._completed_claims and not self.paused:
             completed, self._completed_claims = self._completed_claims, []
             for _, lane in self.state.fronts():
                 if lane in completed and (action := action_for_claimant(self.state, lane)) is not None:

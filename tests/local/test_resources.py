@@ -280,3 +280,20 @@ def test_regions_and_accounts_are_apart(world: World, monkeypatch: pytest.Monkey
     assert arn == "arn:aws:batch:eu-west-1:123456789012:job-queue/queue"
     monkeypatch.setenv("MOTO_ACCOUNT_ID", "111111111111")
     assert world.batch.describe_job_queues()["jobQueues"] == []
+
+
+def test_a_disabled_environment_starts_nothing(world: World) -> None:
+    world.make_queue()
+    world.make_share("s", limits(g5=2))
+    world.submit("runs", "s")
+    world.advance(10)
+    world.batch.update_service_environment(serviceEnvironment="queue-environment", state="DISABLED")
+    world.submit("waits", "s")
+    world.advance(100)
+    assert world.statuses() == {"runs": "RUNNING", "waits": "RUNNABLE"}
+    world.batch.update_service_environment(serviceEnvironment="queue-environment", state="ENABLED")
+    world.advance(10)
+    assert world.statuses() == {"runs": "RUNNING", "waits": "RUNNING"}
+    world.batch.update_service_environment(serviceEnvironment="queue-environment", state="DISABLED")
+    world.advance(1000)
+    assert set(world.statuses().values()) == {"SUCCEEDED"}

@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from quota_scheduler import Job, QuotaPolicy, SharingStrategy
 
 
+def victim_order(job: Job) -> tuple[int, float, int]:
+    """Lowest priority first, then latest dispatched."""
+    return job.rank, -job.dispatched_at, -job.dispatch_order
+
+
 @dataclass
 class Book:
     """Jobs that hold, as counted under a policy."""
@@ -57,9 +62,17 @@ class Book:
     def i1(self, units: list[str]) -> bool:
         return all(self.total(u) <= self.policy.environment.get(u, 0) for u in units)
 
-    def i2_i3(self) -> bool:
+    def entitled_in(self, job: Job, unit: str) -> bool:
+        return self.use(job.share, unit) + dict(job.demand)[unit] <= self.cap(job.share, unit)
+
+    def i2_i3_with(self, job: Job) -> bool:
+        """Whether I2 and I3 hold for the share of `job`, in the units it needs, once it holds too."""
+        after = QuotaPolicy(self.policy.environment, (self.policy.share(job.share),))
+        return Book(after, [*self.holding, job]).i2_i3([unit for unit, _ in job.demand])
+
+    def i2_i3(self, units: list[str] | None = None) -> bool:
         for share in self.policy.shares:
-            for unit in self.policy.environment:
+            for unit in units or self.policy.environment:
                 cap, ceiling = self.cap(share.name, unit), self.cap(share.name, unit)
                 if share.sharing.strategy is SharingStrategy.LEND_AND_BORROW:
                     percent = share.sharing.borrow_limit
@@ -76,7 +89,7 @@ class Book:
         units = [u for u, _ in job.demand]
         after = self.plus(job)
         borrows = self.policy.share(job.share).sharing.strategy is SharingStrategy.LEND_AND_BORROW
-        return after.i1(units) and after.i4(units) and (self.entitled(job) or (borrows and after.i2_i3()))
+        return after.i1(units) and after.i4(units) and (self.entitled(job) or (borrows and self.i2_i3_with(job)))
 
     def short_units(self, job: Job) -> list[str]:
         """Units in which I1 or I4 would not hold if `job` ran too."""
@@ -86,10 +99,11 @@ class Book:
     def borrowers_to_stop(self, job: Job) -> list[Job] | None:
         """Choose as *Victims* says: greedily in order, then drop what isn't needed, last picked first."""
         book, picks = self, []
-        for holder in sorted(self.holding, key=lambda j: (j.rank, -j.dispatched_at, -j.dispatch_order)):
+        for holder in sorted(self.holding, key=victim_order):
             short = book.short_units(job)
             if (
                 holder.share != job.share
+                and holder.state.holds
                 and not holder.stopping
                 and any(u in short and book.over(holder.share, u) for u, _ in holder.demand)
             ):

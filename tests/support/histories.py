@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from support import recording
@@ -14,6 +14,7 @@ from quota_scheduler import (
     JobState,
     Outcome,
     OutcomeKind,
+    PreemptionKind,
     QuotaPolicy,
     QuotaShare,
     ResourceSharing,
@@ -21,8 +22,9 @@ from quota_scheduler import (
     Scheduler,
     make_demand,
 )
+from quota_scheduler.scheduling_pass import Action, Rule
 
-__all__ = ["Shape", "Writer", "faithful", "random_policy"]
+__all__ = ["Shape", "Writer", "faithful", "random_policy", "step", "writer_for"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Shape:
     """Priority edits: ``none``, ``logged`` as API calls, or ``unlogged``."""
     limit_changes: bool = True
     units: int = 2
+    stops: tuple[int, ...] = (0, 1, 5, 20)
+    """Seconds a preemption may take."""
 
 
 class Writer:
@@ -45,6 +49,9 @@ class Writer:
         self.scheduler = scheduler or Scheduler(policy)
         self.recording = Recording()
         self.now = start
+        self.first_policy = policy
+        self.end_wrongly: str | None = None
+        """Job whose next preemption is to end as it must not."""
 
     # -- what happens to it ------------------------------------------------------
 
@@ -117,11 +124,26 @@ class Writer:
         elif outcome.kind is OutcomeKind.PREEMPTING and outcome.preemption is not None:
             self.recording.record(at, name, "STOPPING", outcome.preemption.value)
         elif outcome.kind is OutcomeKind.PREEMPTED:
-            self.recording.stopped(at, name, outcome.after.value)
+            self.stopped(outcome)
         elif outcome.kind is OutcomeKind.BLOCKED:
             self.recording.record(at, name, "BLOCKED", outcome.reason)
         elif outcome.kind is OutcomeKind.TIMED_OUT:
             self.recording.state(at, name, outcome.after.value)
+
+    def stopped(self, outcome: Outcome) -> None:
+        status = outcome.after.value
+        if outcome.job.id == self.end_wrongly:
+            self.end_wrongly = None
+            status = "RUNNABLE" if status == "FAILED" else "FAILED"
+            if status == "FAILED" and outcome.job.id in self.scheduler.jobs:
+                self.scheduler.terminate(outcome.job.id)
+        self.recording.stopped(outcome.at, outcome.job.id, status)
+
+    def preempt(self, job: Job, kind: PreemptionKind) -> None:
+        """Stop a job for nobody, whatever the rules say."""
+        victim = Action(Rule.LOWERED_LIMIT, None, None, ((job, kind),))
+        self.scheduler._carry_out(victim, self.now)
+        self.settle()
 
     def holding(self) -> list[Job]:
         return [job for job in self.scheduler.jobs.values() if job.state.holds]
@@ -151,15 +173,24 @@ def faithful(seed: int, shape: Shape | None = None) -> tuple[QuotaPolicy, list[d
     """Return a random policy and the events of a history the reference scheduler made under it."""
     shape = shape or Shape()
     rng = random.Random(seed)
-    policy = random_policy(rng, shape.units)
-    stop = rng.choice([0, 1, 5, 20])
-    writer = Writer(policy, Scheduler(policy, preemption_seconds=stop), start=float(rng.randint(0, 5)))
+    writer = writer_for(rng, shape)
     for index in range(shape.actions):
-        pause = rng.choice([0.0, rng.random(), rng.random() * shape.longest_pause])
-        writer.wait(float(round(pause)) if shape.whole_seconds else round(pause, 3))
-        _act(writer, rng, shape, index)
+        step(writer, rng, shape, index)
     writer.wait(30.0)
-    return policy, writer.recording.events
+    return writer.first_policy, writer.recording.events
+
+
+def writer_for(rng: random.Random, shape: Shape) -> Writer:
+    policy = random_policy(rng, shape.units)
+    scheduler = Scheduler(policy, preemption_seconds=rng.choice(shape.stops))
+    return Writer(policy, scheduler, start=float(rng.randint(0, 5)))
+
+
+def step(writer: Writer, rng: random.Random, shape: Shape, index: int) -> None:
+    """Let a random time pass and something random happen."""
+    pause = rng.choice([0.0, rng.random(), rng.random() * shape.longest_pause])
+    writer.wait(float(round(pause)) if shape.whole_seconds else round(pause, 3))
+    _act(writer, rng, shape, index)
 
 
 def _act(writer: Writer, rng: random.Random, shape: Shape, index: int) -> None:
@@ -194,7 +225,3 @@ def _new_job(writer: Writer, rng: random.Random, index: int) -> Job:
     retry = RetryStrategy(rng.randint(1, 3)) if rng.random() < 0.3 else None
     retries = rng.choice([None, None, None, 0, 1])
     return Job(f"j{index}", share.name, demand, rng.randint(0, 3), preemption_retries=retries, retry=retry)
-
-
-def raised(job: Job, **changes: Any) -> Job:
-    return replace(job, **changes)

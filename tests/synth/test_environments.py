@@ -9,7 +9,7 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 
-from constructs_qm import QuotaManagedQueue, QuotaShare, ResourceSharing
+from constructs_qm import QuotaManagedQueue, QuotaShare, QuotaShareBase, ResourceSharing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ class PlatformStack(cdk.Stack):
         self.queue.add_quota_share("speech", capacity={G5: 1}, sharing=LEND)
 
 
-def submit_resources(stack: cdk.Stack, share: QuotaShare) -> str:
+def submit_resources(stack: cdk.Stack, share: QuotaShareBase) -> str:
     """Let a role of `stack` submit to `share`; return the ARNs of the statement as one text."""
     share.grant_submit(iam.Role(stack, "Role", assumed_by=iam.AccountRootPrincipal()))
     (policy,) = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
@@ -52,7 +52,7 @@ def _text(value: Any) -> str:
         case {"Ref": "AWS::Partition"}:
             return "aws"
         case {"Fn::Select": [index, {"Fn::Split": [separator, source]}]}:
-            return _text(source).split(separator)[index]
+            return _text(source).split(separator)[int(index)]
     return str(value)
 
 
@@ -72,8 +72,15 @@ def test_role_in_another_account_gets_real_arns(app: cdk.App, name: str) -> None
     platform = PlatformStack(app, "Platform", job_queue_name=name, env=PLATFORM)
     queue, share, jobs = submit_resources(cdk.Stack(app, "Team", env=TEAM), platform.vision).split()
     assert queue.startswith("arn:aws:batch:eu-west-1:111111111111:job-queue/")
-    assert queue.endswith("/training") or "training" in queue
+    assert queue.endswith("training") is (name == "training")
     assert share == f"{queue}/quota-share/vision"
+    assert jobs == "arn:aws:batch:eu-west-1:111111111111:service-job/*"
+
+
+def test_jobs_are_in_the_account_of_an_imported_share(app: cdk.App) -> None:
+    team = cdk.Stack(app, "Team", env=TEAM)
+    arn = "arn:aws:batch:eu-west-1:111111111111:job-queue/training/quota-share/vision"
+    *_, jobs = submit_resources(team, QuotaShare.from_quota_share_arn(team, "Share", arn)).split()
     assert jobs == "arn:aws:batch:eu-west-1:111111111111:service-job/*"
 
 

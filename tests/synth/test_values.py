@@ -89,7 +89,7 @@ WRONG_TYPE: list[tuple[Callable[..., object], dict[str, Any], tuple[str, ...]]] 
     (queue, {"priority": True}, (f"{IN_QUEUE}.priority", "True", "whole number")),
     (queue, {"time_limits": ["1h"]}, (f"{IN_QUEUE}.time_limits", "'1h'", "QuotaManagementLimitExceeded")),
     (queue, {"time_limits": None}, (f"{IN_QUEUE}.time_limits", "None", "() for none")),
-    (queue, {"existing_policy": "arn"}, (f"{IN_QUEUE}.scheduling_policy", "from_quota_share_policy_arn")),
+    (queue, {"existing_policy": "arn"}, (f"{IN_QUEUE}.existing_policy", "from_quota_share_policy_arn")),
     (queue, {"capacity": None}, (IN_QUEUE, "neither of capacity and existing_environment")),
 ]
 
@@ -161,13 +161,24 @@ def test_second_share_of_an_id(stack: cdk.Stack) -> None:
         training.add_quota_share("QS1", capacity={G5: 1}, sharing=ResourceSharing.lend())
 
 
+def test_share_id_of_something_else(stack: cdk.Stack) -> None:
+    message = r"Stack/Training/Resource: id 'Resource' is taken: give another, with quota_share_name='Resource'"
+    with pytest.raises(PropError, match=message):
+        queue(stack).add_quota_share("Resource", capacity={G5: 1}, sharing=ResourceSharing.lend())
+
+
+def test_share_id_of_another_type(stack: cdk.Stack) -> None:
+    with pytest.raises(PolicyError, match=r"quota share name 7 is not allowed.*QM001"):
+        queue(stack).add_quota_share(7, capacity={G5: 1}, sharing=ResourceSharing.lend())  # type: ignore[arg-type]
+
+
 class TestConnections:
     """QM007, and what can be given for a queue, a policy and an environment."""
 
     def test_environment_has_one_queue(self, stack: cdk.Stack) -> None:
         shared = environment(stack)
         QuotaManagedQueue(stack, "One", existing_environment=shared)
-        message = r"Stack/Two\.service_environment: .*\(Stack/One, Stack/Two\).*QM007"
+        message = r"Stack/Two\.existing_environment: .*\(Stack/One, Stack/Two\).*QM007"
         with pytest.raises(PolicyError, match=message):
             QuotaManagedQueue(stack, "Two", existing_environment=shared)
 

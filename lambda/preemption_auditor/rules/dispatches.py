@@ -74,9 +74,14 @@ def share_in(policy: QuotaPolicy, name: str) -> QuotaShare | None:
 
 
 def ceiling(policy: QuotaPolicy, name: str, unit: str) -> float:
-    """Return the most a share may use of a unit (I2 and I3); no bound for a share the policy doesn't have."""
+    """Return the most a share may use of a unit (I2 and I3, assumption A3).
+
+    There is no bound for a share the policy doesn't have.
+    """
     share = share_in(policy, name)
-    return float("inf") if share is None else share.limits.get(unit, 0) + share.borrowable(unit)
+    if share is None:
+        return float("inf")
+    return share.limits[unit] + share.borrowable(unit) if unit in share.limits else 0
 
 
 def demanded(dispatch: Dispatch, share: str, unit: str) -> int:

@@ -62,13 +62,13 @@ def over_limit(step: Preempting, attempt: Attempt) -> Explanation:
 def entitled_job(step: Preempting, attempt: Attempt) -> Explanation:
     """Whether another share may have had a waiting job within its limits that needs what the victim held."""
     units = {unit for unit, _ in attempt.demand or ()}
-    gap = ""
+    since, gap = step.at.lo - step.queue.lag, ""
     for share in step.queue.waiting.shares():
         if share == attempt.share:
             continue
-        for _, demand, waits in step.queue.waiting.groups(share):
+        for _, demand, wait in step.queue.waiting.groups(share, since):
             if demand is None:
-                gap = f"no event tells the demand of {next(iter(waits)).job}"
+                gap = f"no event tells the demand of {wait.job}"
             elif not units.isdisjoint(unit for unit, _ in demand) and _entitled(step, share, demand):
                 return FOUND
     if gap or not step.queue.complete:
@@ -89,12 +89,11 @@ def in_share_enabled(step: Preempting, attempt: Attempt) -> Explanation:
 
 def superior_job(step: Preempting, attempt: Attempt) -> Explanation:
     """Whether a job of higher priority than the victim's may have waited in its share."""
-    own = step.job.priorities_within(step.at.lo - step.queue.lag, step.at.hi)
+    since = step.at.lo - step.queue.lag
+    own = step.job.priorities_within(since, step.at.hi)
     lowest = min(own, default=0)
     undefined = not own
-    for priority, _, waits in step.queue.waiting.groups(attempt.share or ""):
-        if all(wait.job == attempt.job for wait in waits):
-            continue
+    for priority, _, _ in step.queue.waiting.groups(attempt.share or "", since, attempt.job):
         undefined = undefined or priority is None
         if (priority or 0) > lowest:
             return FOUND

@@ -23,7 +23,7 @@ def _judge(step: Requeue) -> Verdict:
         return PASS if step.became is JobState.FAILED else _broken(step, expected)
     if step.became is JobState.SUCCEEDED and not step.queue.complete:
         return unknown(f"no event shows {job.id} waiting again", jobs=(job.id,))
-    failed = step.became.final and not (step.became is JobState.FAILED and step.terminated)
+    failed = step.became.final and not (step.became is JobState.FAILED and job.terminated)
     return _broken(step, expected) if failed else PASS
 
 

@@ -1,0 +1,81 @@
+"""Resource types that moto models."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from moto.cloudformation.parsing import get_model_map
+
+if TYPE_CHECKING:
+    from constructs_qm.local.cloudformation.handlers import Context, Properties
+
+__all__ = ["MotoType"]
+
+
+class MotoType:
+    """A type of moto's, through moto's own classes.
+
+    Parameters
+    ----------
+    kind : str
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._model = get_model_map()[kind]
+
+    def name_property(self) -> str | None:
+        """Return the property that names a resource."""
+        return self._model.cloudformation_name_type() or None
+
+    def replaces(self, old: Properties, new: Properties) -> bool:
+        """Whether an update makes another resource: where moto has no update, and where the name changes."""
+        name = self.name_property() or ""
+        return not _has(self._model, "update_from_cloudformation_json") or old.get(name) != new.get(name)
+
+    def create(self, context: Context, logical_id: str, name: str, properties: Properties) -> Any:
+        """Create the resource."""
+        return self._model.create_from_cloudformation_json(
+            name,
+            self._document(properties),
+            context.account,
+            context.region,
+            LogicalId=logical_id,
+            StackId=context.stack_id,
+            ResourceType=self._kind,
+        )
+
+    def update(self, context: Context, instance: Any, name: str, old: Properties, new: Properties) -> Any:
+        """Update the resource."""
+        changed = self._model.update_from_cloudformation_json(
+            original_resource=instance,
+            new_resource_name=name,
+            cloudformation_json=self._document(new),
+            account_id=context.account,
+            region_name=context.region,
+        )
+        return instance if changed is None else changed
+
+    def delete(self, context: Context, instance: Any, properties: Properties) -> None:
+        """Delete the resource, in whichever of moto's ways it has."""
+        method = getattr(instance, "delete", None)
+        if method is not None:
+            try:
+                method(context.account, context.region)
+            except TypeError:
+                pass
+            else:
+                return
+        if _has(self._model, "delete_from_cloudformation_json"):
+            self._model.delete_from_cloudformation_json(
+                instance.physical_resource_id, self._document(properties), context.account, context.region
+            )
+
+    def _document(self, properties: Properties) -> dict[str, Any]:
+        # moto's classes write into what they are given
+        return {"Type": self._kind, "Properties": copy.deepcopy(properties)}
+
+
+def _has(model: Any, name: str) -> bool:
+    return not hasattr(getattr(model, name), "__isabstractmethod__")
