@@ -101,12 +101,13 @@ def next_action(state: QueueState) -> Action | None:
 def _least_freed(state: QueueState, job: Job) -> float:
     """Return how many instances other shares must free, at least, before anything can be done for `job`.
 
-    What its own share frees isn't counted: that has the pass look at it anyway.
+    What its own share frees isn't counted: that has the pass look at it anyway. A job that may take
+    capacity back is looked at always (0), since another share's next dispatch can make it a borrower.
     """
     ledger, share = state.ledger, state.shares[job.share]
     may_preempt = share.share.in_share_preemption and next(lower_priority_jobs(state, job), None) is not None
     if may_preempt or ledger.within_limit(job.share, job.demand):
-        return 1
+        return 0
     short = max(ledger.shortage(job.share, job.demand).values(), default=0) if share.borrows else 0
     return short or float("inf")
 
