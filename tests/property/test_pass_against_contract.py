@@ -54,7 +54,7 @@ class History:
     def checked(self, state):
         expected = Contract(state, list(self.scheduler.jobs.values())).next_action()
         action = next_action(state)
-        got = action and (action.rule.value, action.job, action.victims, action.taken_over)
+        got = action and (action.rule.value, action.job, action.victims, set(action.taken_over))
         assert got == expected
         if action is not None:
             self.rules.add(action.rule.value)

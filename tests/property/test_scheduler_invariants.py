@@ -77,7 +77,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         """Return the pass's action after holding it against the contract's words."""
         expected = Contract(state, self.jobs()).next_action()
         action = next_action(state)
-        got = action and (action.rule.value, action.job, action.victims, action.taken_over)
+        got = action and (action.rule.value, action.job, action.victims, set(action.taken_over))
         assert got == expected
         return action
 

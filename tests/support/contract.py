@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from quota_scheduler import QuotaPolicy
     from quota_scheduler.queue_state import QueueState
 
-Expected = tuple[str, Job, tuple[tuple[Job, PreemptionKind], ...], tuple[Job, ...]]
+Expected = tuple[str, Job, tuple[tuple[Job, PreemptionKind], ...], set[Job]]
 
 
 class Contract:
@@ -55,7 +55,7 @@ class Contract:
     def own_quota(self, job: Job) -> Expected | None:
         later = self.later(job.share, borrowing=False)
         if self.now.entitled(job) and not self.now.short_units(job) and not later.short_units(job):
-            return "own-quota", job, (), ()
+            return "own-quota", job, (), set()
         return None
 
     def reclaim(self, job: Job) -> Expected | None:
@@ -65,7 +65,7 @@ class Contract:
         if plan is None or plan == ([], []):
             return None
         victims, taken_over = plan
-        return "reclaim", job, tuple((v, PreemptionKind.CROSS_SHARE) for v in victims), tuple(taken_over)
+        return "reclaim", job, tuple((v, PreemptionKind.CROSS_SHARE) for v in victims), set(taken_over)
 
     def plan(self, job: Job, book: Book) -> tuple[list[Job], list[Job]] | None:
         victims = book.borrowers_to_stop(job)
@@ -90,7 +90,7 @@ class Contract:
             return None
         books = (self.now, self.later(job.share, borrowing=True))
         if all(not book.short_units(job) and book.i2_i3_with(job) for book in books):
-            return "borrow", job, (), ()
+            return "borrow", job, (), set()
         return None
 
     def in_share(self, job: Job) -> Expected | None:
@@ -120,7 +120,7 @@ class Contract:
                 picks = kept
         others, taken_over = self.plan(job, book.minus(picks)) if book.minus(picks).entitled(job) else ([], [])
         victims = [(v, PreemptionKind.IN_SHARE) for v in picks] + [(v, PreemptionKind.CROSS_SHARE) for v in others]
-        return "in-share", job, tuple(victims), tuple(taken_over)
+        return "in-share", job, tuple(victims), set(taken_over)
 
     def serves(self, job: Job, gone: list[Job]) -> bool:
         """Whether 1, 2 or 3 can serve `job` once everything under way is done and `gone` have stopped."""

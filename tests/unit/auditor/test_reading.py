@@ -13,7 +13,8 @@ from preemption_auditor import AuditorError, AuditSettings, PolicyTimeline, audi
 from quota_scheduler import DocumentError, QuotaPolicy, QuotaShare, ResourceSharing
 
 POLICY = QuotaPolicy(
-    {G5: 2}, (QuotaShare("A", {G5: 1}, ResourceSharing.lend_and_borrow()), QuotaShare("B", {G5: 1}, ResourceSharing.lend()))
+    {G5: 2},
+    (QuotaShare("A", {G5: 1}, ResourceSharing.lend_and_borrow()), QuotaShare("B", {G5: 1}, ResourceSharing.lend())),
 )
 COMPLETE = AuditSettings(delivery="complete", decision_lag=0)  # type: ignore[arg-type]
 
@@ -147,7 +148,9 @@ def test_counts_what_came_late() -> None:
 
 def test_each_queue_is_judged_on_its_own() -> None:
     events = wrong()
-    other = json.loads(json.dumps(events).replace("job-queue/training", "job-queue/other").replace('service-job/', "service-job/x"))
+    other = json.loads(
+        json.dumps(events).replace("job-queue/training", "job-queue/other").replace("service-job/", "service-job/x")
+    )
     report = audit([*events, *other], POLICY, COMPLETE)
     assert {finding.queue for finding in report.findings} == {"training", "other"}
     assert report.coverage.decisions == 2 * audit(events, POLICY, COMPLETE).coverage.decisions
@@ -185,7 +188,10 @@ def test_fails_on_a_policy_over_time_it_cannot_use(document: Any, error: type[Ex
 def test_versions_come_into_force_at_their_time() -> None:
     larger = {**POLICY_DOCUMENT, "at": "1970-01-01T00:01:40Z", "environment": {G5: 2}}
     timeline = load_policy_timeline([larger, {**POLICY_DOCUMENT, "at": 0}])
-    capacities = [[dict(p.environment)[G5] for p in timeline.within(lo, hi)] for lo, hi in [(0, 99_999), (99_000, 101_000), (100_001, 10**9)]]
+    capacities = [
+        [dict(p.environment)[G5] for p in timeline.within(lo, hi)]
+        for lo, hi in [(0, 99_999), (99_000, 101_000), (100_001, 10**9)]
+    ]
     assert capacities == [[1], [1, 2], [2]]
     assert isinstance(timeline, PolicyTimeline)
 

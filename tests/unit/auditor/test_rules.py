@@ -15,7 +15,9 @@ from quota_scheduler import QuotaPolicy, QuotaShare, ResourceSharing
 BORROW_200 = ResourceSharing.lend_and_borrow(limit_percent=200)
 
 
-def share(name: str, limit: int | dict[str, int] = 1, sharing: ResourceSharing = BORROW_200, in_share: bool = True) -> QuotaShare:
+def share(
+    name: str, limit: int | dict[str, int] = 1, sharing: ResourceSharing = BORROW_200, in_share: bool = True
+) -> QuotaShare:
     return QuotaShare(name, limit if isinstance(limit, dict) else {G5: limit}, sharing, in_share)
 
 
