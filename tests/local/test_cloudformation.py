@@ -291,6 +291,31 @@ def test_conditions_parameters_and_exports(world: World) -> None:
     assert cloudformation.list_exports()["Exports"] == []
 
 
+def test_parameters_with_previous_values(world: World) -> None:
+    """As the cdk CLI sends them: the bootstrap version is an SSM parameter with a default."""
+    cloudformation = world.client("cloudformation")
+    world.client("ssm").put_parameter(Name="/version", Type="String", Value="30")
+    template = {
+        "Parameters": {
+            "Version": {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/version"},
+            "Name": {"Type": "String", "Default": "a"},
+        },
+        "Resources": {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {"DisplayName": _ref("Version")}}},
+        "Outputs": {"Version": {"Value": _ref("Version")}, "Name": {"Value": _ref("Name")}},
+    }
+    cloudformation.create_stack(StackName="s", TemplateBody=json.dumps(template))
+    template["Outputs"]["More"] = {"Value": "more"}
+    previous = [{"ParameterKey": key, "UsePreviousValue": True} for key in ("Version", "Name")]
+    request = {"StackName": "s", "TemplateBody": json.dumps(template), "Parameters": previous}
+    cloudformation.create_change_set(**request, ChangeSetName="c", ChangeSetType="UPDATE")
+    cloudformation.execute_change_set(StackName="s", ChangeSetName="c")
+    template["Outputs"]["Most"] = {"Value": "most"}
+    cloudformation.update_stack(**{**request, "TemplateBody": json.dumps(template)})
+    [stack] = cloudformation.describe_stacks(StackName="s")["Stacks"]
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+    assert outputs == {"Version": "30", "Name": "a", "More": "more", "Most": "most"}
+
+
 def test_change_sets(stack: _Stack) -> None:
     cloudformation = stack.cloudformation
 

@@ -203,6 +203,8 @@ def test_type(world: World, case: Case) -> None:
     first = physical_id()
     assert look(world, first) == seen_before
     cloudformation.update_stack(StackName="stack", TemplateBody=template(after))
+    events = cloudformation.describe_stack_events(StackName="stack")["StackEvents"]
+    assert [event["ResourceStatusReason"] for event in events if "FAILED" in event["ResourceStatus"]] == []
     assert physical_id() == first
     assert look(world, first) == seen_after
     cloudformation.delete_stack(StackName="stack")
@@ -277,6 +279,8 @@ def test_lambda_with_its_permission_and_event_source(world: World) -> None:
     [stack] = cloudformation.describe_stacks(StackName="stack")["Stacks"]
     assert stack["StackStatus"] == "CREATE_COMPLETE"
     cloudformation.update_stack(StackName="stack", TemplateBody=template(7, "scheduler.amazonaws.com"))
+    events = cloudformation.describe_stack_events(StackName="stack")["StackEvents"]
+    assert [event["ResourceStatusReason"] for event in events if "FAILED" in event["ResourceStatus"]] == []
     outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
     assert lambda_.get_event_source_mapping(UUID=outputs["Source"])["BatchSize"] == 7
     statements = json.loads(lambda_.get_policy(FunctionName=outputs["Function"])["Policy"])["Statement"]

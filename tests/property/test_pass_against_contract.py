@@ -82,8 +82,23 @@ class History:
             share = draw.choice(scheduler.policy.shares)
             unit = draw.choice(sorted(share.limits))
             scheduler.set_limits(share.name, {**share.limits, unit: draw.randint(1, 8)})
+        elif choice < 0.87:
+            self.change_policy()
         else:
             self.now += draw.choice((1, 5, 20))
+
+    def change_policy(self) -> None:
+        """Delete a share and its jobs, add one, or change the environment, under load."""
+        draw, policy = self.draw, self.scheduler.policy
+        environment = {unit: max(1, count + draw.randint(-3, 3)) for unit, count in policy.environment.items()}
+        shares = list(policy.shares)
+        if len(shares) > 2 and draw.random() < 0.5:
+            shares.remove(draw.choice(shares))
+        elif draw.random() < 0.5:
+            self.count += 1
+            limits = {unit: draw.randint(1, 4) for unit in environment}
+            shares.append(QuotaShare(f"N{self.count}", limits, ResourceSharing.lend_and_borrow()))
+        self.scheduler.set_policy(QuotaPolicy(environment, tuple(shares)))
 
     def submit(self) -> None:
         draw = self.draw

@@ -23,10 +23,10 @@ class Contract:
         self.jobs = jobs
         self.now = Book.of(self.policy, jobs)
         self.settled = Book.of(self.policy, jobs, settled=True)
-        self.victims_of = {
-            share.name: [job for job, lane in state.stopping.items() if lane is not None and lane.share == share.name]
-            for share in self.policy.shares
-        }
+        self.victims_of: dict[str, list[Job]] = {share.name: [] for share in self.policy.shares}
+        for job, lane in state.stopping.items():
+            if lane is not None:
+                self.victims_of.setdefault(lane.share, []).append(job)
 
     def front(self, share: str) -> Job | None:
         waiting = [job for job in self.jobs if job.state is JobState.RUNNABLE and job.share == share]

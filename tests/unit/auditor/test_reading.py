@@ -56,7 +56,7 @@ def test_reads_every_form_of_a_recording(form: Any) -> None:
     plain = audit(wrong(), POLICY, COMPLETE)
     report = audit([form(event) for event in wrong()], POLICY, COMPLETE)
     assert report.to_document() == plain.to_document()
-    assert {finding.rule for finding in report.findings} == {"QM-A06", "QM-A07"}
+    assert {"QM-A06", "QM-A07"} <= {finding.rule for finding in report.findings}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from quota_scheduler import Job, JobError, ResourceSharing, make_demand
-from quota_scheduler.explain import explain, what_if
+from quota_scheduler.dry_run import dry_run
+from quota_scheduler.explain import explain
 from quota_scheduler.recorded_state import dump_state, load_state
 from support.lab import BORROW, G5, LEND, RESERVE, Lab, share
 
