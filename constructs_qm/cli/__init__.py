@@ -10,8 +10,11 @@ import typer
 from constructs_qm._version import __version__
 from constructs_qm.cli.audit import audit
 from constructs_qm.cli.demo import demo
+from constructs_qm.cli.explain import explain
 from constructs_qm.cli.local import local
 from constructs_qm.cli.replay import replay
+from constructs_qm.cli.simulate import simulate
+from constructs_qm.cli.validate import validate
 from preemption_auditor.exceptions import AuditorError
 from quota_scheduler import QuotaSchedulerError
 
@@ -24,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (audit, demo, local, replay):
+for _command in (audit, demo, explain, local, replay, simulate, validate):
     app.command()(_command)
 
 

@@ -7,38 +7,27 @@ from typing import TYPE_CHECKING, Any
 from moto.batch.models import BatchBackend
 
 from constructs_qm.local import urls
+from constructs_qm.local.current import current
 
 if TYPE_CHECKING:
-    from constructs_qm.local.endpoint import Endpoint
     from constructs_qm.local.state import BatchState
 
 __all__ = ["QuotaBatchBackend"]
 
 
 class QuotaBatchBackend(BatchBackend):
-    """moto makes one for each account and Region; the state itself is the endpoint's.
-
-    Attributes
-    ----------
-    endpoint : Endpoint or None
-        The one that is installed; there is one moto, hence one endpoint, in a process.
-    """
-
-    endpoint: Endpoint | None = None
+    """moto makes one for each account and Region; the state itself is the endpoint's."""
 
     @property
     def quota(self) -> BatchState:
         """Resources and jobs of quota management in this account and Region."""
-        if self.endpoint is None:
-            raise RuntimeError("quota management isn't installed: use mock_quota_management or server.start")
-        state = self.endpoint.state(self.account_id, self.region_name, self.partition)
+        state = current().state(self.account_id, self.region_name, self.partition)
         state.container_queues = self._container_queues
         return state
 
     def reset(self) -> None:
         """Forget everything, as moto does when a mock starts or ends."""
-        if self.endpoint is not None:
-            self.endpoint.forget(self.account_id, self.region_name)
+        current().forget(self.account_id, self.region_name)
         super().reset()
 
     def _container_queues(self) -> list[dict[str, Any]]:

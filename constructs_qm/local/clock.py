@@ -16,6 +16,10 @@ EPOCH = 1_767_225_600.0
 """2026-01-01T00:00:00Z, where a stepped clock starts unless told otherwise."""
 
 
+_LOOK_SECONDS = 0.5
+"""How often a real clock looks for what nobody woke it for, such as a schedule made in moto."""
+
+
 class Timeline(Protocol):
     """Something that happens in time."""
 
@@ -27,7 +31,15 @@ class Timeline(Protocol):
 
 
 class Clock(Protocol):
-    """Tells the time and drives one timeline."""
+    """Tells the time and drives one timeline.
+
+    Attributes
+    ----------
+    stepped : bool
+        Whether it moves only when it is told to.
+    """
+
+    stepped: bool
 
     def now(self) -> float:
         """Return seconds since 1970; never less than before."""
@@ -60,6 +72,8 @@ class SteppedClock:
     >>> clock.now()
     90.0
     """
+
+    stepped = True
 
     def __init__(self, start: float = EPOCH) -> None:
         self._now = float(start)
@@ -115,6 +129,8 @@ class RealClock:
         `speed` isn't above 0.
     """
 
+    stepped = False
+
     def __init__(self, speed: float = 1) -> None:
         if not 0 < speed < math.inf:
             raise ValueError(f"speed {speed!r} is not allowed: use a number above 0")
@@ -159,9 +175,9 @@ class RealClock:
         while not self._stopped:
             self._changed.clear()  # before looking, so that no change after the look is missed
             due = timeline.next_due()
-            wait = None if due is None else (due - self.now()) / self._speed
-            if wait is None or wait > 0:
-                self._changed.wait(wait)
+            wait = _LOOK_SECONDS if due is None else (due - self.now()) / self._speed
+            if wait > 0:
+                self._changed.wait(min(wait, _LOOK_SECONDS))
             else:
                 timeline.run(self.now())
 

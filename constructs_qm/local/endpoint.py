@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,17 @@ from constructs_qm.local.errors import ClientException
 from constructs_qm.local.events import Event, EventLog
 from constructs_qm.local.operations import at, perform
 from constructs_qm.local.state import BatchState
+from constructs_qm.local.timers import Timers
+from constructs_qm.local.work import Work
 
 if TYPE_CHECKING:
-    from constructs_qm.local.clock import Clock
+    from collections.abc import Callable
+
+    from constructs_qm.local.clock import Clock, Timeline
+    from constructs_qm.local.faults import Faults
+    from constructs_qm.local.lambdas import Lambdas
+    from constructs_qm.local.rogue import Rogue
+    from constructs_qm.local.scripts import Script
     from constructs_qm.local.settings import Settings
 
 __all__ = ["Endpoint"]
@@ -47,16 +56,48 @@ class Endpoint:
     Attributes
     ----------
     log : EventLog
+    timelines : list of Timeline
+        What else happens in time, besides Batch.
+    closers : list of callable
+        Called by :meth:`stop`.
+    url : str or None
+        Where it is reached by HTTP, if it is.
+    lambdas : Lambdas or None
+        The functions that run.
+    faults : Faults or None
+        What happens to events on their way.
     """
 
     def __init__(self, clock: Clock, settings: Settings, seed: int | None = None) -> None:
         self.clock = clock
         self.settings = settings
         self.log = EventLog()
+        self.timelines: list[Timeline] = []
+        self.closers: list[Callable[[], None]] = []
+        self.url: str | None = None
+        self.lambdas: Lambdas | None = None
         self._seed = seed
+        self.faults: Faults | None = None
+        self._held: list[Event] = []
+        """Events that arrive after the next one."""
+        self._scripts: tuple[Script, ...] = ()
+        self._rogue: Rogue | None = None
         self._states: dict[tuple[str, str], BatchState] = {}
+        self._timers = Timers()
         self._lock = threading.RLock()
-        self._delivering = threading.Lock()
+        self._work = Work(inline=clock.stepped)
+
+    def start(self) -> None:
+        """Let time pass."""
+        self._work.start()
+        self.clock.drive(self)
+
+    def stop(self) -> None:
+        """Let nothing happen any more, and end every thread and process."""
+        self.clock.stop()
+        self._work.stop()
+        for close in reversed(self.closers):
+            close()
 
     @property
     def events(self) -> list[Event]:
@@ -71,7 +112,8 @@ class Endpoint:
             if key not in self._states:
                 seed = None if self._seed is None else self._seed + len(self._states)
                 arns = ArnMaker(partition, region, account)
-                self._states[key] = BatchState(arns, self.settings, self.log, seed)
+                state = self._states[key] = BatchState(arns, self.settings, self.log, seed)
+                state.scripts, state.rogue = self._scripts, self._rogue
             return self._states[key]
 
     def forget(self, account: str, region: str) -> None:
@@ -85,6 +127,15 @@ class Endpoint:
             answer = perform(state, operation, request, self.clock.now())
         self._after_change()
         return answer
+
+    def later(self, seconds: float, task: Callable[[], None]) -> None:
+        """Do `task` once `seconds` have passed, in turn with what else happens, outside the lock."""
+        if seconds == 0:
+            self._work.add(task)
+        else:
+            with self._lock:
+                self._timers.at(self.clock.now() + seconds, partial(self._work.add, task))
+        self._after_change()
 
     # -- controls for tests -----------------------------------------------------------
 
@@ -131,12 +182,59 @@ class Endpoint:
                 raise ClientException(f"Service job {job} does not exist")
         self._after_change()
 
+    def script(self, *scripts: Script) -> None:
+        """Decide what becomes of jobs dispatched from now on: for each the first script that matches."""
+        with self._lock:
+            self._scripts = scripts
+            for state in self._states.values():
+                state.scripts = scripts
+
+    @property
+    def rogue(self) -> Rogue | None:
+        """What breaks a rule, or None; set it to break one from now on."""
+        return self._rogue
+
+    @rogue.setter
+    def rogue(self, rogue: Rogue | None) -> None:
+        with self._lock:
+            self._rogue = rogue
+            for state in self._states.values():
+                state.rogue = rogue
+                for queue in state.queues.values():
+                    queue.heed_environment()
+                at(state, self.clock.now(), lambda: None)
+        self._after_change()
+
+    def change_settings(self, **changes: Any) -> None:
+        """Change settings, from now on.
+
+        Parameters
+        ----------
+        **changes : object
+            Fields of :class:`~constructs_qm.local.Settings`; ``assumptions`` stay as they are for queues there are.
+
+        Raises
+        ------
+        ValueError
+            A value isn't allowed; nothing has changed.
+        TypeError
+            There is no such setting.
+        """
+        with self._lock:
+            self.settings = replace(self.settings, **changes)
+            for state in self._states.values():
+                state.settings = self.settings
+                for queue in state.queues.values():
+                    queue.scheduler.preemption_seconds = self.settings.preemption_seconds
+
     # -- a timeline, for the clock --------------------------------------------------
 
     def next_due(self) -> float | None:
         """Return when something will happen by itself, in seconds, or None."""
         with self._lock:
-            times = [state.next_due() for state in self._states.values()]
+            times = [self._timers.next_due()]
+            times += [state.next_due() for state in self._states.values()]
+            times += [timeline.next_due() for timeline in self.timelines]
         return min((time for time in times if time is not None), default=None)
 
     def run(self, now: float) -> None:
@@ -144,29 +242,33 @@ class Endpoint:
         with self._lock:
             for state in self._states.values():
                 state.run(now)
-        self._deliver()
+            self._timers.fire(now)
+            for timeline in self.timelines:
+                timeline.run(now)
+            self._queue_events()
+        self._work.do()
 
     def _after_change(self) -> None:
-        self._deliver()
+        with self._lock:
+            self._queue_events()
+        self._work.do()
         self.clock.wake()
 
-    def _deliver(self) -> None:
-        """Hand new events to the sinks: in order, one at a time and outside the lock.
+    def _queue_events(self) -> None:
+        """Send new events on their way."""
+        while (event := self.log.take_unsent()) is not None:
+            held, self._held = self._held, []
+            for seconds in [0.0] if self.faults is None else self.faults.copies():
+                if seconds is None:
+                    self._held.append(event)
+                else:
+                    self._send(event, seconds)
+            for earlier in held:
+                self._send(earlier, 0)
 
-        A sink may call the endpoint again, even from another thread that it waits for;
-        what that adds is delivered by whoever is at it already.
-        """
-        while self._delivering.acquire(blocking=False):
-            try:
-                while (event := self._next_event()) is not None:
-                    for sink in self.log.sinks:
-                        sink(event)
-            finally:
-                self._delivering.release()
-            with self._lock:
-                if not self.log.undelivered:
-                    return
-
-    def _next_event(self) -> Event | None:
-        with self._lock:
-            return self.log.take_undelivered()
+    def _send(self, event: Event, seconds: float) -> None:
+        arrive = partial(self._work.add, partial(self.log.arrive, event))
+        if seconds == 0:
+            arrive()
+        else:
+            self._timers.at(self.clock.now() + seconds, arrive)

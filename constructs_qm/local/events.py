@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from quota_scheduler import Outcome
 
+
 __all__ = [
     "API_CALL",
     "PREEMPTION_COMPLETED",
@@ -47,31 +48,35 @@ class EventLog:
     Attributes
     ----------
     events : list of dict
-        EventBridge envelopes.
+        EventBridge envelopes, as they were sent.
     outcomes : list of Outcome
         What the schedulers did, with the reasons that no event carries.
+    delivered : list of dict
+        The same as they arrived: without faults, the same in the same order.
     sinks : list of callable
-        Called with every event from now on, in order, outside the endpoint's lock.
+        Called with every event that arrives, in order, outside the endpoint's lock.
     """
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.outcomes: list[Outcome] = []
+        self.delivered: list[Event] = []
         self.sinks: list[Callable[[Event], None]] = []
-        self._delivered = 0
+        self._sent = 0
 
     def add(self, event: Event) -> None:
         """Record an event."""
         self.events.append(event)
 
-    @property
-    def undelivered(self) -> bool:
-        """Whether there are events no sink has seen yet."""
-        return self._delivered < len(self.events)
-
-    def take_undelivered(self) -> Event | None:
-        """Return the first event no sink has seen yet and count it as delivered; None after the last."""
-        if not self.undelivered:
+    def take_unsent(self) -> Event | None:
+        """Return the first event that isn't on its way yet and count it as sent; None after the last."""
+        if self._sent == len(self.events):
             return None
-        self._delivered += 1
-        return self.events[self._delivered - 1]
+        self._sent += 1
+        return self.events[self._sent - 1]
+
+    def arrive(self, event: Event) -> None:
+        """Let an event arrive."""
+        self.delivered.append(event)
+        for sink in self.sinks:
+            sink(event)

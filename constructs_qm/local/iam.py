@@ -1,18 +1,25 @@
-"""IAM's SimulatePrincipalPolicy, which SageMaker's SDK asks before a submission: all is allowed here."""
+"""IAM isn't enforced: whoever asks is allowed, and whoever asks whether is told so."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moto.core.responses import ActionResult
+from moto.iam.access_control import PermissionResult
 from moto.iam.responses import IamResponse
+from moto.s3.models import FakeBucket
 
 from constructs_qm.local.patches import Patch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["PATCHES"]
 
 
-def _simulate(_: None) -> Any:
+def _simulate(_: None) -> Callable[[IamResponse], ActionResult]:
+    """Make SimulatePrincipalPolicy, which SageMaker's SDK asks before a submission."""
+
     def simulate(self: IamResponse) -> ActionResult:
         resources = self._get_param("ResourceArns") or ["*"]
         results = [
@@ -25,4 +32,16 @@ def _simulate(_: None) -> Any:
     return simulate
 
 
-PATCHES = [Patch(IamResponse, "simulate_principal_policy", None, _simulate)]
+def _no_opinion(_: object) -> Callable[..., Any]:
+    """Make bucket policies mere text: moto heeds them but not their conditions, so ``cdk bootstrap``'s denies all."""
+
+    def get_permission(self: FakeBucket, action: str, resource: str) -> Any:
+        return PermissionResult.NEUTRAL
+
+    return get_permission
+
+
+PATCHES = [
+    Patch(IamResponse, "simulate_principal_policy", None, _simulate),
+    Patch(FakeBucket, "get_permission", "self action resource", _no_opinion),
+]

@@ -39,7 +39,10 @@ def internal_client(service: str, account: str, region: str) -> Any:
 
 @cache
 def _session() -> botocore.session.Session:
-    return botocore.session.Session()
+    session = botocore.session.Session()
+    # moto answers every session's requests while a mock is active; ours would be carried out twice
+    session.unregister("before-send", botocore_stubber)
+    return session
 
 
 @cache

@@ -6,6 +6,7 @@ to what the submitter sees, lets SageMaker's part take its time, and sends the e
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from constructs_qm.local.attempts import Attempt, training_job_name
@@ -16,6 +17,7 @@ from constructs_qm.local.events import (
     STATE_CHANGE,
 )
 from quota_scheduler import JobState, OutcomeKind, PreemptionKind
+from quota_scheduler.blocked import BlockedReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +110,9 @@ def _preempted(state: BatchState, job: ServiceJob, outcome: Outcome) -> None:
         job.preempted.appendleft(attempt)
     if outcome.after is JobState.FAILED:
         _close(state, job, "FAILED", _why(outcome))
+    elif state.breaks("QM-A10", job):
+        job.queue.scheduler.terminate(job.id)
+        _close(state, job, "FAILED", _why(outcome))
     else:
         _show(state, job, "RUNNABLE")
     detail = {
@@ -120,6 +125,8 @@ def _preempted(state: BatchState, job: ServiceJob, outcome: Outcome) -> None:
 
 def _blocked(state: BatchState, job: ServiceJob, outcome: Outcome) -> None:
     job.status_reason = outcome.reason
+    if state.breaks("QM-A14", job):
+        job.status_reason = next(text for text in _OTHER_REASONS if text != outcome.reason)
     state.emit(QUEUE_BLOCKED, [job.arn], job.details())
 
 
@@ -135,6 +142,8 @@ def _limit_reached(state: BatchState, job: ServiceJob, outcome: Outcome) -> None
     job.terminated = True
     _close(state, job, "FAILED", outcome.reason)
 
+
+_OTHER_REASONS = (BlockedReason.ENVIRONMENT, BlockedReason.LIMIT)
 
 _OUTCOMES: dict[OutcomeKind, Callable[[BatchState, ServiceJob, Outcome], None]] = {
     OutcomeKind.DISPATCHED: _dispatched,
@@ -155,13 +164,17 @@ def _later(state: BatchState, job: ServiceJob, seconds: float, then: Callable[[B
     attempt = job.attempt
 
     def due() -> None:
-        if job.attempt is attempt and job.job.stopping is None:
+        if job.attempt is attempt and job.job.stopping is None and not job.seized:
             then(state, job)
 
     state.timers.at(state.now + seconds, due)
 
 
 def _start(state: BatchState, job: ServiceJob) -> None:
+    if job.capacity_failures < state.script_for(job.name).lacks_capacity:
+        job.capacity_failures += 1
+        lack_capacity(state, job)
+        return
     job.queue.scheduler.progress(job.id, JobState.STARTING, state.now)
     _show(state, job, "STARTING")
     _later(state, job, state.settings.starting_seconds, _run)
@@ -172,8 +185,11 @@ def _run(state: BatchState, job: ServiceJob) -> None:
     if job.attempt is not None:
         job.attempt.started_at = state.now
     _show(state, job, "RUNNING")
-    if state.settings.running_seconds is not None:
-        _later(state, job, state.settings.running_seconds, finish)
+    script = state.script_for(job.name)
+    if script.running_seconds is not None:
+        fails = script.fails if script.fails_after(len(job.attempts)) else None
+        end = finish if fails is None else partial(fail, reason=fails)
+        _later(state, job, script.running_seconds, end)
 
 
 # -- what all of them share --------------------------------------------------------
@@ -211,3 +227,5 @@ def _close(state: BatchState, job: ServiceJob, status: str, reason: str) -> None
     job.status = status
     job.status_reason = reason
     state.emit(STATE_CHANGE, [job.arn], job.details())
+    if state.breaks("QM-A01", job):
+        state.emit(STATE_CHANGE, [job.arn], {**job.details(), "status": "RUNNING"})

@@ -55,9 +55,9 @@ class JobQueue(Resource):
         values = (share.value for share in self.shares.values() if share.status != "CREATING")
         return QuotaPolicy(self.environment.limits, tuple(values))
 
-    def heed_environment(self) -> None:
-        """Start no jobs while the environment is DISABLED (update-service-environments)."""
-        self.scheduler.paused = self.environment.state == "DISABLED"
+    def heed_environment(self, paused: bool = False) -> None:
+        """Start no jobs while the environment is DISABLED (update-service-environments), or `paused`."""
+        self.scheduler.paused = paused or self.environment.state == "DISABLED"
 
     def describe(self) -> Answer:
         """Return it as DescribeJobQueues does."""
@@ -99,7 +99,7 @@ def _create(state: BatchState, request: Request) -> Answer:
     policy = _quota_policy(state, request["schedulingPolicyArn"])
     order, environment = _environment(state, request.get("serviceEnvironmentOrder", []))
     limits = _read_time_limits(request.get("jobStateTimeLimitActions", []))
-    scheduler = state.make_scheduler(
+    scheduler = Scheduler(
         QuotaPolicy(environment.limits),
         assumptions=state.settings.assumptions,
         preemption_seconds=state.settings.preemption_seconds,

@@ -62,9 +62,9 @@ def mock_quota_management(
     endpoint = Endpoint(clock or SteppedClock(), settings or Settings(), seed)
     with mock_aws():
         seams.install(endpoint)
-        endpoint.clock.drive(endpoint)
+        endpoint.start()
         try:
             yield endpoint
         finally:
-            endpoint.clock.stop()
+            endpoint.stop()
             seams.uninstall()

@@ -49,7 +49,8 @@ class Patch:
             return
         if found is _ABSENT:
             raise SeamError(f"moto has changed: {what} is gone; use moto>=5.2,<5.3")
-        function = inspect.unwrap(getattr(found, "__func__", found))
+        plain = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+        function: Any = inspect.unwrap(plain) if callable(plain) else plain
         parameters = " ".join(inspect.signature(function).parameters)
         if parameters != self.parameters:
             raise SeamError(f"moto has changed: {what} takes {parameters}; use moto>=5.2,<5.3")

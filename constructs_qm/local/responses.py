@@ -9,6 +9,7 @@ from uuid import uuid4
 from moto.batch.models import batch_backends
 from moto.batch.responses import BatchResponse
 
+from constructs_qm.local.current import current
 from constructs_qm.local.errors import ClientException
 from constructs_qm.local.operations import OPERATIONS
 from constructs_qm.local.service_model import operation_for_path
@@ -31,8 +32,7 @@ class QuotaBatchResponse(BatchResponse):
     def _dispatch(self, request: Request, full_url: str | None = None, headers: Any = None) -> Any:
         self.setup_class(request, full_url, headers, use_raw_body=True)
         backend = cast("QuotaBatchBackend", batch_backends[self.current_account][self.region])
-        endpoint, state = backend.endpoint, backend.quota
-        assert endpoint is not None
+        state = backend.quota
         try:
             name, document = self._read(request)
             if _is_containers(state, name, document):
@@ -40,7 +40,7 @@ class QuotaBatchResponse(BatchResponse):
         except ClientException as error:
             reply = error_reply(error)
         else:
-            reply = answer(lambda: endpoint.perform(state, name, document))
+            reply = answer(lambda: current().perform(state, name, document))
         return reply.status, {**reply.headers, "x-amzn-RequestId": str(uuid4())}, reply.body
 
     def _read(self, request: Request) -> tuple[str, dict[str, Any]]:

@@ -9,10 +9,12 @@ from moto.batch import models
 from moto.batch.responses import BatchResponse
 from moto.core.base_backend import AccountSpecificBackend, BackendDict, BaseBackend
 
-from constructs_qm.local import iam_simulation, training_jobs
+from constructs_qm.local import event_sources, eventbridge, iam, lambdas, training_jobs
 from constructs_qm.local.backend import QuotaBatchBackend
 from constructs_qm.local.cloudformation import stacks
+from constructs_qm.local.current import set_current
 from constructs_qm.local.patches import Patch, SeamError, apply, undo
+from constructs_qm.local.schedules import Schedules
 
 if TYPE_CHECKING:
     from constructs_qm.local.endpoint import Endpoint
@@ -20,7 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["PATCHES", "SeamError", "install", "uninstall"]
 
 
-PATCHES = [*training_jobs.PATCHES, *iam_simulation.PATCHES, *stacks.PATCHES]
+PATCHES = [
+    *event_sources.PATCHES,
+    *eventbridge.PATCHES,
+    *iam.PATCHES,
+    *lambdas.PATCHES,
+    *stacks.PATCHES,
+    *training_jobs.PATCHES,
+]
 _applied: list[tuple[Patch, Any]] = []
 
 
@@ -34,19 +43,23 @@ def install(endpoint: Endpoint) -> None:
     SeamError
         moto has changed.
     """
-    if QuotaBatchBackend.endpoint is not None:
-        raise RuntimeError("quota management is installed already: there can be one endpoint in a process")
-    _check_seams()
-    _applied.extend(apply(PATCHES))
-    QuotaBatchBackend.endpoint = endpoint
+    set_current(endpoint)
+    try:
+        _check_seams()
+        _applied.extend(apply(PATCHES))
+    except BaseException:
+        set_current(None)
+        raise
     _use(QuotaBatchBackend)
+    endpoint.log.sinks.append(eventbridge.publish)
+    endpoint.timelines.append(Schedules(endpoint))
 
 
 def uninstall() -> None:
     """Give moto back as it was."""
     _use(models.BatchBackend)
-    QuotaBatchBackend.endpoint = None
     undo(_applied)
+    set_current(None)
 
 
 def _use(backend: type[models.BatchBackend]) -> None:

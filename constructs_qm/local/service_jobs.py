@@ -51,6 +51,8 @@ class ServiceJob(Resource):
         Those that ended, without the preempted ones.
     preempted : deque of Attempt
         The latest preempted ones, newest first.
+    seized : bool
+        Whether it is being preempted behind the scheduler's back.
     """
 
     name: str
@@ -65,6 +67,8 @@ class ServiceJob(Resource):
     attempts: list[Attempt] = field(default_factory=list)
     preempted: deque[Attempt] = field(default_factory=lambda: deque(maxlen=PREEMPTION_WINDOW))
     preemptions: int = 0
+    capacity_failures: int = 0
+    seized: bool = False
     stopped_at: float | None = None
 
     @property

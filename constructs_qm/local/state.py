@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from constructs_qm.local import job_life
 from constructs_qm.local.errors import ClientException
 from constructs_qm.local.events import API_CALL, EventLog, iso_time
+from constructs_qm.local.scripts import script_for
 from constructs_qm.local.timers import Timers
-from quota_scheduler import Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from constructs_qm.local.attempts import Attempt
     from constructs_qm.local.job_queues import JobQueue
     from constructs_qm.local.lifecycle import Resource
+    from constructs_qm.local.rogue import Rogue
     from constructs_qm.local.scheduling_policies import SchedulingPolicy
+    from constructs_qm.local.scripts import Script
     from constructs_qm.local.service_environments import ServiceEnvironment
     from constructs_qm.local.service_jobs import ServiceJob
     from constructs_qm.local.settings import Settings
@@ -48,8 +50,10 @@ class BatchState:
         Seconds since 1970, as last told.
     container_queues : callable
         Returns DescribeJobQueues details of the queues that are someone else's.
-    make_scheduler : callable
-        Makes the scheduler of a new queue.
+    scripts : tuple of Script
+        What becomes of jobs, the first that matches; the usual otherwise.
+    rogue : Rogue or None
+        Breaks a rule.
     """
 
     def __init__(self, arns: ArnMaker, settings: Settings, log: EventLog, seed: int | None = None) -> None:
@@ -69,7 +73,8 @@ class BatchState:
         self.submits: list[float] = []
         """Times of the submissions of the last second."""
         self.container_queues: Callable[[], list[dict[str, Any]]] = list
-        self.make_scheduler: Callable[..., Scheduler] = Scheduler
+        self.scripts: tuple[Script, ...] = ()
+        self.rogue: Rogue | None = None
         self._random = random.Random(seed)
         self._sequence = 0
 
@@ -141,9 +146,26 @@ class BatchState:
         """Bring timers and schedulers to rest at this moment."""
         self.timers.fire(self.now)
         for queue in self.queues.values():
+            if self.rogue is not None:
+                queue.heed_environment(self.rogue.pauses(queue))
             for outcome in queue.scheduler.run(self.now):
                 self.log.outcomes.append(outcome)
                 job_life.apply(self, self.jobs[outcome.job.id], outcome)
+            if self.rogue is not None:
+                self.rogue.act(self, queue)
+
+    # -- controls for tests -------------------------------------------------------
+
+    def script_for(self, name: str) -> Script:
+        """Return what becomes of a job called `name`."""
+        return script_for(self.scripts, name, self.settings.running_seconds)
+
+    def breaks(self, rule: str, job: ServiceJob) -> bool:
+        """Whether a rule is to be broken with `job`, here and now; counts as done."""
+        if self.rogue is None or not self.rogue.is_at(rule):
+            return False
+        self.rogue.commit(job.id)
+        return True
 
     # -- events -----------------------------------------------------------------
 

@@ -8,20 +8,19 @@ from __future__ import annotations
 import json
 from datetime import datetime, timezone
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import botocore.session
-from moto.batch.models import batch_backends
 from moto.core.responses import ActionResult, EmptyResult
 from moto.sagemaker.responses import SageMakerResponse
 
+from constructs_qm.local.current import current
 from constructs_qm.local.patches import Patch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from constructs_qm.local.attempts import Attempt
-    from constructs_qm.local.backend import QuotaBatchBackend
     from constructs_qm.local.service_jobs import ServiceJob
 
 __all__ = ["PATCHES", "describe_training_job"]
@@ -87,10 +86,9 @@ def _time(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, timezone.utc)
 
 
-def _find(response: SageMakerResponse) -> tuple[QuotaBatchBackend, ServiceJob, Attempt] | None:
-    backend = cast("QuotaBatchBackend", batch_backends[response.current_account][response.region])
-    found = backend.quota.training_jobs.get(response._get_param("TrainingJobName"))
-    return None if found is None else (backend, *found)
+def _find(response: SageMakerResponse) -> tuple[ServiceJob, Attempt] | None:
+    state = current().state(response.current_account, response.region, response.partition)
+    return state.training_jobs.get(response._get_param("TrainingJobName"))
 
 
 def _describe(original: Callable[[SageMakerResponse], ActionResult]) -> Any:
@@ -98,7 +96,7 @@ def _describe(original: Callable[[SageMakerResponse], ActionResult]) -> Any:
         found = _find(self)
         if found is None:
             return original(self)
-        _, job, attempt = found
+        job, attempt = found
         return ActionResult(describe_training_job(job, attempt))
 
     return describe
@@ -108,9 +106,9 @@ def _stop(_: None) -> Any:
     def stop(self: SageMakerResponse) -> ActionResult:
         found = _find(self)
         if found is not None:
-            backend, job, attempt = found
-            if attempt is job.attempt and backend.endpoint is not None:
-                backend.endpoint.fail(job.id, "Training job stopped")
+            job, attempt = found
+            if attempt is job.attempt:
+                current().fail(job.id, "Training job stopped")
         return EmptyResult()
 
     return stop

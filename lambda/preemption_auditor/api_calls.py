@@ -16,7 +16,7 @@ from quota_scheduler import QuotaPolicy, QuotaSchedulerError, QuotaShare, Resour
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["API_CALL", "ApiCall", "changed_policy", "edited_priority", "queue_of", "read_api_call"]
+__all__ = ["API_CALL", "ApiCall", "changed_policy", "edited_priority", "pauses", "queue_of", "read_api_call"]
 
 API_CALL = "AWS API Call via CloudTrail"
 
@@ -92,6 +92,15 @@ def changed_policy(call: ApiCall, policy: QuotaPolicy) -> QuotaPolicy | None:
         return policy.without_share(name) if call.name == "DeleteQuotaShare" else None
     except (QuotaSchedulerError, KeyError, TypeError):
         return None
+
+
+def pauses(call: ApiCall, paused: frozenset[str]) -> frozenset[str]:
+    """Return what is disabled after a call, of ``environment`` and ``queue``."""
+    named = {"UpdateServiceEnvironment": "environment", "UpdateJobQueue": "queue"}.get(call.name)
+    state = call.request.get("state")
+    if named is None or state not in ("ENABLED", "DISABLED"):
+        return paused
+    return paused | {named} if state == "DISABLED" else paused - {named}
 
 
 def _limits(entries: Sequence[Mapping[str, Any]] | None) -> dict[str, int]:

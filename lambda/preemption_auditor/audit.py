@@ -15,11 +15,12 @@ from preemption_auditor.api_calls import ApiCall, edited_priority, queue_of
 from preemption_auditor.coverage import Coverage
 from preemption_auditor.instants import SECOND
 from preemption_auditor.judge import Judge
+from preemption_auditor.observations import Observation, implied
 from preemption_auditor.policy_timeline import PolicyTimeline
 from preemption_auditor.queue_history import QueueHistory
-from preemption_auditor.reading import Skipped, identity, read_event, unwrap
+from preemption_auditor.reading import PolicyFound, Skipped, identity, read_event, unwrap
 from preemption_auditor.report import Report
-from preemption_auditor.settings import AuditSettings
+from preemption_auditor.settings import AuditSettings, Delivery
 from preemption_auditor.snapshots import restore, take_snapshot
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ _BATCH = 20_000
 """Events between two steps of the watermark: a recording with fewer is put into order as a whole."""
 _GENERATIONS = 3
 """Snapshots kept: an event may be late by up to as many batches."""
+_SETTLING = 3 * SECOND
+"""How long after the last event things are still looked at."""
 _FOREVER = 10**15
 
 
@@ -78,19 +81,19 @@ class Auditor:
         """Take in one event or one line of a recording."""
         for event in unwrap(line):
             self._coverage.read += 1
-            item = event if isinstance(event, Skipped) else read_event(event)
-            if item is Skipped.UNREADABLE:
+            items = event if isinstance(event, Skipped) else read_event(event)
+            if items is Skipped.UNREADABLE:
                 self._coverage.unreadable += 1
-            elif isinstance(item, Skipped):
+            elif isinstance(items, Skipped):
                 self._coverage.ignored += 1
             else:
-                self._take(item)
+                self._take(items)
 
     def report(self) -> Report:
         """Judge everything that came in, and end the audit."""
-        self._advance(_FOREVER)
+        self._advance(self._latest + _SETTLING, last=True)
         for queue in self._queues.values():
-            queue.judge.close(queue.history.unlogged_edits)
+            queue.judge.close(queue.history)
         judges = [queue.judge for queue in self._queues.values()]
         counts: Counter[tuple[str, Answer]] = sum((judge.answers for judge in judges), Counter())
         answers: dict[str, dict[Answer, int]] = {}
@@ -109,21 +112,40 @@ class Auditor:
             answers=answers,
         )
 
-    def _take(self, item: Item) -> None:
-        key = identity(item)
-        if any(key in seen for seen in self._seen):
+    def _take(self, items: tuple[Item, ...]) -> None:
+        """Take in what one event says."""
+        new = [item for item in items if self._is_new(identity(item))]
+        if items and not new:
             self._coverage.duplicate += 1
             return
-        self._seen[-1][key] = None
         self._coverage.used += 1
-        self._coverage.late += item.at.hi < self._latest - self._lateness
-        self._latest = max(self._latest, item.at.hi)
-        self._waiting.append(item)
+        self._coverage.late += any(item.at.hi < self._latest - self._lateness for item in new)
+        for item in new:
+            self._waiting.append(item)
+            if isinstance(item, Observation):
+                self._latest = max(self._latest, item.shown)
+                if self._settings.delivery is Delivery.LOSSY:
+                    self._take_implied(item)
+            else:
+                self._latest = max(self._latest, item.at.hi)
         if len(self._waiting) >= _BATCH:
             self._advance(self._latest - self._lateness)
             self._seen.append({})
 
-    def _advance(self, watermark: int) -> None:
+    def _take_implied(self, item: Observation) -> None:
+        """Take in the steps an event tells of, as far as they don't belong to what was judged already."""
+        for step in implied(item):
+            key = "implied", step.job, step.status, step.at
+            if step.at.lo >= self._generations[-1].position and self._is_new(key):
+                self._waiting.append(step)
+
+    def _is_new(self, key: Hashable) -> bool:
+        if any(key in seen for seen in self._seen):
+            return False
+        self._seen[-1][key] = None
+        return True
+
+    def _advance(self, watermark: int, *, last: bool = False) -> None:
         """Let everything up to the watermark be judged, from as far back as the oldest new event asks."""
         items, self._waiting = self._waiting, []
         oldest = min((item.at.lo for item in items), default=watermark)
@@ -142,21 +164,24 @@ class Auditor:
                 queue.judge.judge(moment)
             if back:
                 queue.judge.revise(earlier.get(name, {}))
-        if watermark < _FOREVER:
+        if not last:
             self._generations.append(_Generation(watermark, take_snapshot(self._queues)))
 
     # -- which queue an item belongs to ---------------------------------------------------
 
     def _route(self, items: list[Item]) -> None:
         """Hand every item to its queue; preemption events and most calls only name a job."""
-        jobs = [item for item in items if not isinstance(item, ApiCall)]
+        jobs = [item for item in items if isinstance(item, Observation)]
         homes = {item.job: item.facts.queue or "" for item in jobs if item.facts is not None}
         for item in jobs:
             name = homes.get(item.job) or self._home(item.job) or ""  # the queue of jobs nothing else is known of
             self._queue(name).history.observe(item)
-        for call in items:
-            if isinstance(call, ApiCall):
-                self._route_call(call, homes)
+        for other in items:
+            if isinstance(other, ApiCall):
+                self._route_call(other, homes)
+            elif isinstance(other, PolicyFound):
+                for name in list(self._queues) if other.queue is None else [other.queue]:
+                    self._queue(name).history.record_policy(other)
 
     def _route_call(self, call: ApiCall, homes: Mapping[str, str]) -> None:
         edit = edited_priority(call)
@@ -175,7 +200,7 @@ class Auditor:
     def _queue(self, name: str) -> _Queue:
         queue = self._queues.get(name)
         if queue is None:
-            history = QueueHistory(name, self._policy.copy(), self._settings)
+            history = QueueHistory(name, self._policy, self._settings)
             queue = self._queues[name] = _Queue(history, Judge(name))
         return queue
 

@@ -4,31 +4,77 @@ from __future__ import annotations
 
 from collections import defaultdict
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from preemption_auditor.steps import Steps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from preemption_auditor.jobs import Attempt
 
-__all__ = ["Bound", "CapacityBook"]
+__all__ = ["Bound", "CapacityBook", "Holding", "HoldingOf"]
 
 
 class Bound(str, Enum):
     """The sums an attempt is counted in."""
 
-    SURE = "surely holds"
-    FIRM_SURE = "surely holds and surely isn't being stopped"
-    FIRM_MAYBE = "may hold and may not be being stopped"
+    HELD = "held"
+    """It holds: surely where delivery is complete, else as far as no event says otherwise."""
+    FIRM_LEAST = "firm, at least"
+    """It holds, and surely isn't being stopped."""
+    FIRM_MOST = "firm, at most"
+    """It may hold and may not be being stopped."""
+
+
+class Holding(Protocol):
+    """Who holds what at one moment."""
+
+    def use(self, share: str, unit: str) -> int:
+        """Return what `share` uses, in instances."""
+
+    def total(self, unit: str) -> int:
+        """Return what all jobs use, in instances."""
+
+    def holders(self, unit: str, share: str | None = None) -> list[Attempt]:
+        """Return who holds `unit`, in one share or in all, largest first."""
+
+
+class HoldingOf:
+    """What some attempts hold, counted anew."""
+
+    def __init__(self, attempts: Iterable[Attempt]) -> None:
+        self._attempts = list(attempts)
+
+    def use(self, share: str, unit: str) -> int:
+        """Return what `share` uses, in instances."""
+        return sum(_count(attempt, unit) for attempt in self._attempts if attempt.share == share)
+
+    def total(self, unit: str) -> int:
+        """Return what all jobs use, in instances."""
+        return sum(_count(attempt, unit) for attempt in self._attempts)
+
+    def holders(self, unit: str, share: str | None = None) -> list[Attempt]:
+        """Return who holds `unit`, in one share or in all, largest first."""
+        return _sorted_holders(self._attempts, unit, share)
 
 
 class CapacityBook:
-    """Sums of demands for each share and unit.
+    """Sums of demands for each share and unit, kept up to date.
 
     Parameters
     ----------
     memory : int
         Milliseconds decisions look back.
+
+    Attributes
+    ----------
+    holding : dict of Attempt to None
+        Attempts that hold now.
+    changed : int
+        When who holds what changed last, in milliseconds.
+    version : int
+        Grows with every such change.
     """
 
     def __init__(self, memory: int) -> None:
@@ -36,15 +82,18 @@ class CapacityBook:
         self._use: defaultdict[tuple[str | None, str], int] = defaultdict(int)
         self._total: defaultdict[str, int] = defaultdict(int)
         self._firm: dict[tuple[Bound, str | None, str], Steps] = {}
-        self._holding: dict[Attempt, None] = {}
+        self.holding: dict[Attempt, None] = {}
+        self.changed = -(10**18)
+        self.version = 0
 
     def enter(self, bound: Bound, attempt: Attempt, time: int) -> None:
         """Count an attempt in, unless it has left this sum before it surely came."""
         if bound in attempt.counted:
             return
         attempt.counted[bound] = True
-        if bound is Bound.SURE:
-            self._holding[attempt] = None
+        if bound is Bound.HELD:
+            self.holding[attempt] = None
+            self.changed, self.version = time, self.version + 1
         self._move(bound, attempt, time, 1)
 
     def leave(self, bound: Bound, attempt: Attempt, time: int) -> None:
@@ -52,34 +101,30 @@ class CapacityBook:
         counted_in = attempt.counted.get(bound)
         attempt.counted[bound] = False
         if counted_in:
-            if bound is Bound.SURE:
-                del self._holding[attempt]
+            if bound is Bound.HELD:
+                del self.holding[attempt]
+                self.changed, self.version = time, self.version + 1
             self._move(bound, attempt, time, -1)
 
-    def use(self, share: str | None, unit: str) -> int:
-        """Return what `share` surely uses now, in instances."""
+    def use(self, share: str, unit: str) -> int:
+        """Return what `share` uses now, in instances."""
         return self._use.get((share, unit), 0)
 
     def total(self, unit: str) -> int:
-        """Return what all jobs surely use now, in instances."""
+        """Return what all jobs use now, in instances."""
         return self._total.get(unit, 0)
 
     def holders(self, unit: str, share: str | None = None) -> list[Attempt]:
-        """Return the attempts that surely hold `unit` now, of one share or of all, largest first."""
-        found = [
-            attempt
-            for attempt in self._holding
-            if (share is None or attempt.share == share) and _count(attempt, unit)
-        ]
-        return sorted(found, key=lambda attempt: -_count(attempt, unit))
+        """Return who holds `unit` now, in one share or in all, largest first."""
+        return _sorted_holders(self.holding, unit, share)
 
     def most(self, share: str, unit: str, since: int) -> int:
         """Return the most that may have been held by jobs not being stopped, at some moment from `since` on."""
-        return max(self._values(Bound.FIRM_MAYBE, share, unit, since))
+        return max(self._values(Bound.FIRM_MOST, share, unit, since))
 
     def least(self, share: str, unit: str, since: int) -> int:
-        """Return the least that surely was held by jobs not being stopped, at some moment from `since` on."""
-        return min(self._values(Bound.FIRM_SURE, share, unit, since))
+        """Return the least that was held by jobs surely not being stopped, at some moment from `since` on."""
+        return min(self._values(Bound.FIRM_LEAST, share, unit, since))
 
     def _values(self, bound: Bound, share: str, unit: str, since: int) -> list[int]:
         steps = self._firm.get((bound, share, unit))
@@ -87,7 +132,7 @@ class CapacityBook:
 
     def _move(self, bound: Bound, attempt: Attempt, time: int, sign: int) -> None:
         for unit, count in attempt.demand or ():
-            if bound is Bound.SURE:
+            if bound is Bound.HELD:
                 self._use[attempt.share, unit] += sign * count
                 self._total[unit] += sign * count
                 continue
@@ -96,6 +141,11 @@ class CapacityBook:
             if steps is None:
                 steps = self._firm[key] = Steps(self._memory)
             steps.add(time, sign * count)
+
+
+def _sorted_holders(attempts: Iterable[Attempt], unit: str, share: str | None) -> list[Attempt]:
+    found = [attempt for attempt in attempts if share is None or attempt.share == share]
+    return sorted((a for a in found if _count(a, unit)), key=lambda attempt: -_count(attempt, unit))
 
 
 def _count(attempt: Attempt, unit: str) -> int:

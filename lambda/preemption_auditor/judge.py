@@ -7,21 +7,35 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from preemption_auditor.findings import Finding
-from preemption_auditor.moments import Dispatch, Moment, Preempting, Requeue, Transition
+from preemption_auditor.moments import (
+    Blocked,
+    Comparison,
+    Dispatch,
+    Moment,
+    Preempting,
+    Requeue,
+    Selection,
+    Transition,
+    Waited,
+)
 from preemption_auditor.rules import RULES
 from preemption_auditor.verdicts import Answer, Kind, unknown
 
 if TYPE_CHECKING:
     from preemption_auditor.instants import Span
+    from preemption_auditor.queue_history import QueueHistory
     from preemption_auditor.verdicts import Rule, Verdict
 
 __all__ = ["Judge", "Open"]
 
 Key: TypeAlias = tuple[str, object]
 
-_BY_MOMENT = {
-    kind: tuple(rule for rule in RULES if rule.judges is kind) for kind in (Transition, Dispatch, Preempting, Requeue)
-}
+_MOMENTS = (Transition, Dispatch, Selection, Preempting, Requeue, Blocked, Waited, Comparison)
+_BY_MOMENT = {kind: tuple(rule for rule in RULES if rule.judges is kind) for kind in _MOMENTS}
+_NO_LIMITS = ("QM-A01", "QM-A09", "QM-A10", "QM-A13", "QM-A15")
+"""Rules that don't look at the policy's limits, or that judge the policy itself."""
+_UNSEEN_LIMITS = "the policy changed, or a change of it may be missing"
+_DECISIONS = (Dispatch, Preempting, Requeue, Blocked)
 _UNSEEN_EDIT = "priorities changed without an API call in the recording; another such edit could explain it"
 
 
@@ -57,6 +71,8 @@ class Judge:
         What couldn't be judged, likewise.
     suspended : dict
         Verdicts that wait for whether all edits are in the recording.
+    on_limits : dict
+        Verdicts that wait for whether the next look-up finds the policy unchanged.
     answers : Counter
         By rule and answer.
     decisions : int
@@ -66,6 +82,7 @@ class Judge:
     findings: dict[Key, Finding] = field(default_factory=dict)
     open: dict[Key, Open] = field(default_factory=dict)
     suspended: dict[Key, tuple[Verdict, Span]] = field(default_factory=dict)
+    on_limits: dict[Key, tuple[Verdict, Span]] = field(default_factory=dict)
     answers: Counter[tuple[str, Answer]] = field(default_factory=Counter)
     decisions: int = 0
     undecided: Counter[object] = field(default_factory=Counter)
@@ -73,22 +90,35 @@ class Judge:
     def judge(self, moment: Moment) -> None:
         """Let every rule that speaks of such a moment judge it."""
         subject = _subject(moment)
-        if not isinstance(moment, Transition):
+        if isinstance(moment, _DECISIONS):
             self.decisions += len(moment.attempts) if isinstance(moment, Dispatch) else 1
         for rule in _BY_MOMENT[type(moment)]:
             verdict = rule.judge(moment)
-            if verdict.needs_edits and verdict.answer is Answer.VIOLATION:
+            if verdict is None:
+                continue
+            accuses = verdict.answer in (Answer.VIOLATION, Answer.DIVERGENCE)
+            if accuses and not moment.queue.complete and rule.id not in _NO_LIMITS:
+                self.on_limits[rule.id, subject] = verdict, moment.at
+            elif verdict.needs_edits:
                 self.suspended[rule.id, subject] = verdict, moment.at
             else:
                 self._record(rule, verdict, subject, moment.at)
 
-    def close(self, unlogged_edits: bool) -> None:
-        """Decide what was suspended, now that it is known whether the recording holds every edit."""
+        if isinstance(moment, Comparison):
+            self._resolve(self.on_limits, _UNSEEN_LIMITS if moment.queue.policy_in_doubt else "")
+
+    def close(self, queue: QueueHistory) -> None:
+        """Decide what was suspended, now that it is known what the recording holds."""
+        self._resolve(self.on_limits, _UNSEEN_LIMITS if queue.policy_in_doubt else "")
+        self._resolve(self.suspended, _UNSEEN_EDIT if queue.unlogged_edits else "")
+
+    def _resolve(self, suspended: dict[Key, tuple[Verdict, Span]], gap: str) -> None:
+        """Record suspended verdicts, or unknown for each where there is a gap."""
         rules = {rule.id: rule for rule in RULES}
-        for (rule_id, subject), (verdict, at) in self.suspended.items():
-            gap = unknown(_UNSEEN_EDIT, jobs=verdict.jobs, events=verdict.events)
-            self._record(rules[rule_id], gap if unlogged_edits else verdict, subject, at)
-        self.suspended.clear()
+        for (rule_id, subject), (verdict, at) in suspended.items():
+            open_verdict = unknown(gap, jobs=verdict.jobs, events=verdict.events)
+            self._record(rules[rule_id], open_verdict if gap else verdict, subject, at)
+        suspended.clear()
 
     @property
     def unknown(self) -> int:
@@ -131,4 +161,9 @@ def _subject(moment: Moment) -> object:
         return "dispatch", moment.at.hi
     if isinstance(moment, Transition):
         return "transition", moment.job.id, moment.after.shown, moment.after.status, moment.after.kind.value
-    return type(moment).__name__, moment.job.id, moment.at.lo
+    if isinstance(moment, Comparison):
+        return "comparison", moment.at.lo
+    if isinstance(moment, Selection):
+        return "selection", moment.attempt.job, moment.at.lo
+    job = moment.wait.job if isinstance(moment, Waited) else moment.job.id
+    return type(moment).__name__, job, moment.at.lo

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from preemption_auditor.capacity_book import Holding
     from preemption_auditor.instants import Span
-    from preemption_auditor.jobs import Attempt, JobRecord, Preemption
+    from preemption_auditor.jobs import Attempt, JobRecord, Preemption, Wait
     from preemption_auditor.observations import Observation
     from preemption_auditor.queue_history import QueueHistory
-    from quota_scheduler import JobState
+    from quota_scheduler import JobState, QuotaPolicy
 
-__all__ = ["Dispatch", "Moment", "Preempting", "Requeue", "Transition"]
+__all__ = [
+    "Blocked",
+    "Comparison",
+    "Dispatch",
+    "Moment",
+    "Need",
+    "Preempting",
+    "Requeue",
+    "Selection",
+    "Transition",
+    "Waited",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +61,30 @@ class Dispatch:
     queue : QueueHistory
     at : Span
     attempts : tuple of Attempt
+    holding : Holding
+        Who holds what just after it.
     """
 
     queue: QueueHistory
     at: Span
     attempts: tuple[Attempt, ...]
+    holding: Holding
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A job was dispatched, looked at once its second is over: by then every edit in it is known.
+
+    Attributes
+    ----------
+    queue : QueueHistory
+    at : Span
+    attempt : Attempt
+    """
+
+    queue: QueueHistory
+    at: Span
+    attempt: Attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,4 +129,76 @@ class Requeue:
     became: JobState | None
 
 
-Moment: TypeAlias = Transition | Dispatch | Preempting | Requeue
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A job was said to be blocked, or should have been.
+
+    Attributes
+    ----------
+    queue : QueueHistory
+    at : Span
+    job : JobRecord
+    observation : Observation or None
+        The event that says so; None where there is none although the job can never run.
+    """
+
+    queue: QueueHistory
+    at: Span
+    job: JobRecord
+    observation: Observation | None
+
+
+class Need(str, Enum):
+    """What the front job of a share waited for, all the while."""
+
+    FREE = "its own capacity, which was free"
+    LENT = "its own capacity, which others borrowed"
+    IDLE = "capacity to borrow, which was idle"
+    REASON = "a reason why it can never run"
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """The front job of a share waited, and one need stayed unserved.
+
+    Attributes
+    ----------
+    queue : QueueHistory
+    at : Span
+        From when to when.
+    wait : Wait
+    need : Need
+    tolerance : int
+        Milliseconds it may last.
+    """
+
+    queue: QueueHistory
+    at: Span
+    wait: Wait
+    need: Need
+    tolerance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The policy as deployed was looked up.
+
+    Attributes
+    ----------
+    queue : QueueHistory
+    at : Span
+    event : str
+        Id of the look-up.
+    declared : tuple of QuotaPolicy
+        Every version that may have been declared then.
+    deployed : QuotaPolicy
+    """
+
+    queue: QueueHistory
+    at: Span
+    event: str
+    declared: tuple[QuotaPolicy, ...]
+    deployed: QuotaPolicy
+
+
+Moment: TypeAlias = Transition | Dispatch | Selection | Preempting | Requeue | Blocked | Waited | Comparison

@@ -6,8 +6,8 @@ missing or has an unexpected form is left out: what isn't known is a gap, never 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from quota_scheduler import JobState, PreemptionKind
 if TYPE_CHECKING:
     from quota_scheduler import Demand
 
-__all__ = ["EventKind", "Facts", "Observation", "job_id_of", "kind_of_reason", "read_job_event"]
+__all__ = ["EventKind", "Facts", "Observation", "implied", "job_id_of", "kind_of_reason", "read_job_event"]
 
 _SHARPEN = 60 * SECOND
 """How far before its event a moment in the detail may lie and still be the transition's own."""
@@ -30,6 +30,10 @@ class EventKind(str, Enum):
     STARTED = "Batch Service Job Preemption Started"
     COMPLETED = "Batch Service Job Preemption Completed"
     BLOCKED = "Batch Service Job Queue Blocked"
+    LOOKED_UP = "Service Job Look-up"
+    """Not of the guide: what DescribeServiceJob or ListServiceJobs answered, in a recording beside the events."""
+    IMPLIED = "implied"
+    """A step that no event shows, but a later one tells the time of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ class Observation:
         Preemptions so far and attempts ended so far, as the event counts them; -1 where it doesn't.
     dispatched : int or None
         ``scheduledAt`` in milliseconds.
+    stopped : int or None
+        End of the latest attempt that has ended, in milliseconds.
     resource : str or None
         ARN of the latest training job: what tells one attempt from another.
     terminated : bool
@@ -101,6 +107,7 @@ class Observation:
     facts: Facts | None
     attempt: tuple[int, int]
     dispatched: int | None
+    stopped: int | None
     resource: str | None
     terminated: bool
     reason: str
@@ -133,7 +140,7 @@ def read_job_event(kind: EventKind, event_id: str, time: int, detail: Mapping[st
     kind : EventKind
     event_id : str
     time : int
-        Of the event, in milliseconds: a whole second.
+        Of the event, in milliseconds; only look-ups have them exactly.
     detail : mapping
 
     Returns
@@ -147,7 +154,7 @@ def read_job_event(kind: EventKind, event_id: str, time: int, detail: Mapping[st
     if job is None:
         return None
     status = _status(detail.get("status"))
-    second = Span.of_second(time)
+    second = Span(time, time) if kind is EventKind.LOOKED_UP else Span.of_second(time - time % SECOND)
     summary = _mapping(detail.get("preemptionSummary"))
     latest = _mapping(_mapping(detail.get("latestAttempt")).get("serviceResourceId")).get("value")
     reason = detail.get("statusReason")
@@ -161,9 +168,42 @@ def read_job_event(kind: EventKind, event_id: str, time: int, detail: Mapping[st
         facts=None if preemption else _facts(detail),
         attempt=_attempt(detail, summary),
         dispatched=whole(detail.get("scheduledAt")),
+        stopped=max((at for at in _ends(detail, summary) if at is not None), default=None),
         resource=latest if isinstance(latest, str) else None,
         terminated=detail.get("isTerminated") is True,
         reason=reason if isinstance(reason, str) else "",
+    )
+
+
+def implied(observation: Observation) -> Iterator[Observation]:
+    """Yield the steps an observation tells the time of: waiting, an attempt's end, a dispatch."""
+    facts, status, dispatched, stopped = (
+        observation.facts,
+        observation.status,
+        observation.dispatched,
+        observation.stopped,
+    )
+    if facts is None or status is None:
+        return
+    if facts.created is not None:
+        yield _step(observation, JobState.RUNNABLE, facts.created, None)
+    ended = stopped is not None and dispatched is not None and stopped >= dispatched
+    if stopped is not None and (status is JobState.RUNNABLE or (dispatched is not None and stopped < dispatched)):
+        yield _step(observation, JobState.RUNNABLE, stopped, None)
+    if dispatched is not None and (status.holds or status is JobState.SUCCEEDED or (ended and status.final)):
+        yield _step(observation, JobState.SCHEDULED, dispatched, dispatched)
+
+
+def _step(source: Observation, status: JobState, at: int, dispatched: int | None) -> Observation:
+    return replace(
+        source,
+        kind=EventKind.IMPLIED,
+        status=status,
+        at=Span(at, at),
+        attempt=(-1, -1),
+        dispatched=dispatched,
+        stopped=None,
+        resource=None,
     )
 
 
@@ -231,15 +271,17 @@ def _sharpen(
     dispatched = whole(detail.get("scheduledAt"))
     if kind is EventKind.STATE and status is JobState.SCHEDULED and _near(dispatched, second):
         return Span(dispatched or 0, dispatched or 0)
-    ended = _items(detail.get("attempts")) + _items(summary.get("recentPreemptedAttempts"))
-    ends = [whole(attempt.get("stoppedAt")) for attempt in ended]
+    ends = _ends(detail, summary)
     came: list[int | None] = []
+    if kind is EventKind.LOOKED_UP:
+        at = whole(detail.get("stoppedAt")) if status is not None and status.final else None
+        return Span(second.hi, second.hi) if at is None else Span(at, at)
     if kind is EventKind.BLOCKED:
         pass  # it was seen so, and didn't come into it
     elif status is JobState.RUNNING:
         came = [whole(detail.get("startedAt"))]
     elif status is JobState.RUNNABLE:
-        first_time = not ended and "latestAttempt" not in detail and dispatched is None
+        first_time = not ends and "latestAttempt" not in detail and dispatched is None
         since_dispatch = [at for at in ends if at is not None and at > (dispatched or 0)]
         came = [whole(detail.get("createdAt"))] if first_time else [*since_dispatch]
     elif status is not None and status.final:
@@ -249,6 +291,11 @@ def _sharpen(
     past = [whole(detail.get(name)) for name in ("createdAt", "scheduledAt", "startedAt", "stoppedAt")] + ends
     within = [at for at in past if at is not None and second.lo <= at <= second.hi]
     return Span(max([lo, *within]), second.hi)
+
+
+def _ends(detail: Mapping[str, Any], summary: Mapping[str, Any]) -> list[int | None]:
+    ended = _items(detail.get("attempts")) + _items(summary.get("recentPreemptedAttempts"))
+    return [whole(attempt.get("stoppedAt")) for attempt in ended]
 
 
 def _near(at: int | None, second: Span) -> bool:

@@ -7,7 +7,7 @@ possible, the first in the order of the graph is taken.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from preemption_auditor.observations import EventKind
 from quota_scheduler import JobState
@@ -15,10 +15,10 @@ from quota_scheduler import JobState
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from preemption_auditor.jobs import Attempt
+    from preemption_auditor.jobs import JobRecord
     from preemption_auditor.observations import Observation
 
-__all__ = ["direct", "in_order", "rank"]
+__all__ = ["Order", "direct", "in_order", "rank"]
 
 _ORDER = (
     JobState.SUBMITTED,
@@ -29,7 +29,16 @@ _ORDER = (
     JobState.SUCCEEDED,
     JobState.FAILED,
 )
-_KINDS = (EventKind.STARTED, EventKind.COMPLETED, EventKind.BLOCKED, EventKind.STATE)
+_KINDS = (
+    EventKind.STARTED,
+    EventKind.COMPLETED,
+    EventKind.BLOCKED,
+    EventKind.STATE,
+    EventKind.LOOKED_UP,
+    EventKind.IMPLIED,
+)
+_SEEN = (EventKind.BLOCKED, EventKind.LOOKED_UP)
+"""Kinds that show a state and no step into it."""
 _TRIED = 120
 """How many orders of one group are compared at most: all of those of five events."""
 _ODD = 4
@@ -56,24 +65,46 @@ def direct(before: JobState | None, after: JobState) -> bool:
     return _ORDER.index(after) == _ORDER.index(before) + 1
 
 
-def in_order(
-    before: JobState | None, attempt: Attempt | None, group: Sequence[Observation]
-) -> list[Observation]:
+class Order(NamedTuple):
+    """An order of observations.
+
+    Attributes
+    ----------
+    observations : list of Observation
+    clear : bool
+        False where another order is as likely and leaves the job in another state.
+    """
+
+    observations: list[Observation]
+    clear: bool
+
+
+def in_order(job: JobRecord, group: Sequence[Observation], ahead: Observation | None) -> Order:
     """Return the order of simultaneous observations with the fewest steps the graph doesn't have.
 
     Parameters
     ----------
-    before : JobState or None
-        State the job was in.
-    attempt : Attempt or None
-        What it held then.
+    job : JobRecord
+        As it was before.
     group : sequence of Observation
-        With overlapping times, by time and rank; the last one may lie after all the others.
+        With overlapping times, by time and rank.
+    ahead : Observation or None
+        What follows all of them: it tells orders apart, too.
     """
     if len(group) < 2:
-        return list(group)
-    orders = islice(_orders(list(group)), _TRIED)
-    return min(orders, key=lambda order: _cost(before, attempt, order), default=list(group))
+        return Order(list(group), True)
+    following = [ahead] if ahead is not None else []
+    weighed = []
+    for order in islice(_orders(list(group)), _TRIED):
+        state = _Replay(job)
+        state.run(order)
+        end = state.state, state.dispatched
+        state.run(following)
+        weighed.append((state.cost, end, order))
+    if not weighed:  # the counts contradict each other
+        return Order(list(group), False)
+    least, _, best = min(weighed, key=lambda item: item[0])
+    return Order(best, len({end for cost, end, _ in weighed if cost == least}) == 1)
 
 
 def _orders(group: list[Observation]) -> Iterator[list[Observation]]:
@@ -100,29 +131,37 @@ def _precedes(one: Observation, other: Observation) -> bool:
     return any(0 <= a < b for a, b in zip(one.attempt, other.attempt, strict=True))
 
 
-def _cost(state: JobState | None, attempt: Attempt | None, order: list[Observation]) -> int:
-    """Weigh the steps an order needs: none for an edge of the graph, most for a way out of a final state."""
-    dispatched = attempt.dispatched if attempt is not None else None
-    stopping = attempt is not None and attempt.stopping is not None
-    cost = 0
-    for observation in order:
-        status, kind = observation.status, observation.kind
+class _Replay:
+    """Weighs the steps an order needs: none for an edge of the graph, most for a way out of a final state."""
+
+    def __init__(self, job: JobRecord) -> None:
+        self.state = job.state
+        self.dispatched = job.attempt.dispatched if job.attempt is not None else None
+        self.stopping = job.stopping
+        self.cost = 0
+
+    def run(self, order: list[Observation]) -> None:
+        for observation in order:
+            self._see(observation)
+
+    def _see(self, observation: Observation) -> None:
+        status, kind, state = observation.status, observation.kind, self.state
         if kind is EventKind.STARTED:
-            cost += 0 if state is not None and state.holds and not stopping else _ODD
-            stopping = True
-            continue
+            self.cost += 0 if state is not None and state.holds and not self.stopping else _ODD
+            self.stopping = True
+            return
         if kind is EventKind.COMPLETED:
-            cost += 0 if stopping else _ODD
-            stopping = False
+            self.cost += 0 if self.stopping else _ODD
+            self.stopping = False
         if status is None:
-            continue
-        if status.holds and state is not None and state.holds and dispatched != observation.dispatched:
-            cost += _ODD
+            return
+        if status.holds and state is not None and state.holds and self.dispatched != observation.dispatched:
+            self.cost += _ODD
         if kind is EventKind.STATE:
-            stopping = stopping and not status.holds
+            self.stopping = self.stopping and not status.holds
         if state is status:
-            cost += kind is EventKind.STATE
-        elif kind is EventKind.BLOCKED or not direct(state, status):
-            cost += 5 * _ODD if state is not None and state.final else _ODD
-        state, dispatched = status, observation.dispatched
-    return cost
+            self.cost += kind is EventKind.STATE
+        elif kind in _SEEN or not direct(state, status):
+            self.cost += 5 * _ODD if state is not None and state.final else _ODD
+        self.state = status
+        self.dispatched = observation.dispatched if status.holds else None

@@ -44,6 +44,13 @@ class PolicyTimeline:
         Since when each is in force, in seconds or as ISO 8601 text. The first one counts from the
         beginning of time.
 
+    Attributes
+    ----------
+    version : int
+        Grows with every change.
+    over_time : bool
+        Whether it was given as versions over time: then it tells of every change.
+
     Raises
     ------
     AuditorError
@@ -56,20 +63,25 @@ class PolicyTimeline:
         if not timed:
             raise AuditorError("policy over time has no version: give at least one")
         self._versions = [_Version(Span(at, at), (policy,)) for at, policy in timed]
+        self.version = self._dropped = 0
+        self.over_time = True
 
     @classmethod
     def constant(cls, policy: QuotaPolicy) -> PolicyTimeline:
         """Return a timeline on which `policy` is always in force."""
-        return cls([(0, policy)])
+        timeline = cls([(0, policy)])
+        timeline.over_time = False
+        return timeline
 
     def copy(self) -> PolicyTimeline:
         """Return a timeline of its own, to be changed."""
         other = PolicyTimeline.__new__(PolicyTimeline)
         other._versions = list(self._versions)
+        other.version, other._dropped, other.over_time = self.version, self._dropped, self.over_time
         return other
 
-    def change(self, at: Span, edit: Edit) -> None:
-        """Let an edit come into force at some moment of `at`.
+    def change(self, at: Span, edit: Edit) -> bool:
+        """Let an edit come into force at some moment of `at`; return whether it is about this policy.
 
         Edits of one second may have come in any order, so what any order leads to may be in
         force. Versions announced for later stay as they are.
@@ -82,12 +94,16 @@ class PolicyTimeline:
         """
         place = self._place(at.lo)
         last = self._versions[place]
+        if all(edit(policy) is None for policy in last.policies):
+            return False
+        self.version += 1
         if last.edits and at.lo <= last.since.hi:
             edits = (*last.edits, edit)[:_TOGETHER]
             since = Span(last.since.lo, max(last.since.hi, at.hi))
             self._versions[place] = _edited(self._versions[place - 1], since, edits)
-        elif any(edit(policy) is not None for policy in last.policies):
+        else:
             self._versions.insert(place + 1, _edited(last, at, (edit,)))
+        return True
 
     def within(self, lo: int, hi: int) -> list[QuotaPolicy]:
         """Return every policy that may have been in force at some moment from `lo` to `hi`, latest last."""
@@ -104,6 +120,11 @@ class PolicyTimeline:
         """Drop versions that were replaced before a moment."""
         while len(self._versions) > 1 and self._versions[1].since.hi < before:
             del self._versions[0]
+            self._dropped += 1
+
+    def stamp(self, time: int) -> tuple[int, int]:
+        """Return what tells the policy in force at a moment from that at another one."""
+        return self.version, self._dropped + self._place(time)
 
     def _place(self, time: int) -> int:
         """Return the index of the version announced last by a moment."""

@@ -6,33 +6,38 @@ a span: a job may hold from the span's beginning, and surely holds from its end.
 
 from __future__ import annotations
 
-import heapq
 from bisect import insort
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
-from preemption_auditor.api_calls import changed_policy, edited_priority
+from preemption_auditor.agenda import Agenda, Phase
+from preemption_auditor.api_calls import changed_policy, edited_priority, pauses
 from preemption_auditor.capacity_book import Bound, CapacityBook
 from preemption_auditor.instants import SECOND, Span
 from preemption_auditor.jobs import Attempt, JobRecord, Preemption, Wait
-from preemption_auditor.moments import Dispatch, Moment, Preempting, Requeue, Transition
+from preemption_auditor.moments import Blocked, Comparison, Dispatch, Moment, Preempting, Requeue, Selection, Transition
 from preemption_auditor.observations import EventKind, Facts, Observation, job_id_of, kind_of_reason
 from preemption_auditor.ordering import in_order, rank
 from preemption_auditor.settings import AuditSettings, Delivery
 from preemption_auditor.waiting_book import WaitingBook
+from preemption_auditor.watch import Watch
 from quota_scheduler import JobState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from preemption_auditor.api_calls import ApiCall
     from preemption_auditor.policy_timeline import PolicyTimeline
+    from preemption_auditor.reading import PolicyFound
     from quota_scheduler import QuotaPolicy
 
 __all__ = ["QueueHistory"]
 
-_LOSE, _GAIN, _JUDGE = 0, 1, 2
-"""At equal times a sum's lower bound is left first and its upper bound last, so that every order is covered."""
+_RESTLESS = 3600 * SECOND
+"""How long after a change of the policy was seen another one may be missing."""
+_KEPT = 60 * SECOND
+"""How long a job that has ended is remembered, so that what follows its end is noticed."""
 
 
 class QueueHistory:
@@ -41,72 +46,121 @@ class QueueHistory:
     Parameters
     ----------
     name : str
-    policy : PolicyTimeline
-        Of its own: API calls change it.
+    declared : PolicyTimeline
+        API calls and look-ups change a copy of it.
     settings : AuditSettings
 
     Attributes
     ----------
     now : int
-        Moment up to which the agenda was worked off, in milliseconds.
+        Moment up to which everything has happened, in milliseconds.
+    lag : int
+        Milliseconds a decision may have been taken before the event that shows it.
     jobs : dict of str to JobRecord
         Jobs that haven't ended long ago.
     capacity : CapacityBook
     waiting : WaitingBook
+    watch : Watch
+        On the job at the front of each share.
+    stopping : int
+        Attempts being stopped now.
+    stopped : int
+        When last an attempt was being stopped, in milliseconds.
     unlogged_edits : bool
         Whether a priority changed without an API call: what isn't in the recording may explain more.
+    policy_moved : int or None
+        When a call or look-up last showed another policy than before, in milliseconds.
     """
 
-    def __init__(self, name: str, policy: PolicyTimeline, settings: AuditSettings) -> None:
+    def __init__(self, name: str, declared: PolicyTimeline, settings: AuditSettings) -> None:
         self.name = name
-        self.policy = policy
+        self.declared = declared
+        self.policy = declared.copy()
         self.complete = settings.delivery is Delivery.COMPLETE
         self.lag = round(settings.decision_lag * SECOND)
-        self._memory = self.lag + 2 * SECOND
+        self.memory = self.lag + 2 * SECOND
         self.now = -(10**18)
         self.jobs: dict[str, JobRecord] = {}
-        self.capacity = CapacityBook(self._memory)
+        self.capacity = CapacityBook(self.memory)
         self.waiting = WaitingBook()
+        self.watch = Watch(round(settings.tolerance * SECOND))
+        self.stopping = 0
+        self.stopped = -(10**18)
         self.unlogged_edits = False
-        self._agenda: list[tuple[int, int, int, Callable[..., Moment | None], tuple[object, ...]]] = []
-        self._entries = 0
+        self.policy_moved: int | None = None
+        self._found: QuotaPolicy | None = None
+        self._agenda = Agenda()
         self._pending: dict[str, list[tuple[int, tuple[int, int, int, int], int, Observation]]] = {}
+        self._taken_in = 0
         self._dispatched: list[Attempt] = []
+        self._doubts: dict[str, int] = {}
+        self._ends: deque[Span] = deque()
 
     # -- evidence --------------------------------------------------------------------
+
+    @property
+    def policy_in_doubt(self) -> bool:
+        """Whether changes of the policy may be missing, since it was seen to change."""
+        moved = self.policy_moved is not None and self.now <= self.policy_moved + _RESTLESS
+        return moved and not self.complete and not self.declared.over_time
 
     def policies(self, at: Span) -> list[QuotaPolicy]:
         """Return every policy a decision shown at `at` may have been taken under, latest last."""
         return self.policy.within(at.lo - self.lag, at.hi)
 
+    def confirmed(self, attempt: Attempt, time: int) -> bool:
+        """Whether an attempt that holds surely held just after `time`: what follows shows that it lasted."""
+        if attempt.doubtful or self.complete:
+            return not attempt.doubtful
+        if attempt.seen > time:
+            return True
+        for _, _, _, later in self._pending.get(attempt.job, ()):
+            if later.at.lo > time and later.kind in (EventKind.STATE, EventKind.LOOKED_UP):
+                return (attempt.lasted_until(later) or 0) > time
+        return False
+
+    def is_sharp(self, time: int) -> bool:
+        """Whether no end of an attempt is known so loosely that it may lie before `time` or after it."""
+        while self._ends and self._ends[0].hi < time - self.memory:
+            self._ends.popleft()
+        loose = (end.lo < time <= end.hi or (end.lo == time and end.hi - end.lo >= SECOND - 1) for end in self._ends)
+        return not any(loose)
+
+    def doubt(self, since: int) -> str | None:
+        """Return a job whose events can be read in several orders from a moment on, or None."""
+        return next((job for job, until in self._doubts.items() if until >= since), None)
+
     # -- what comes in -----------------------------------------------------------------
 
     def observe(self, observation: Observation) -> None:
         """Take an event of a job in; its turn comes with its time."""
-        self._entries += 1
-        entry = observation.at.lo, rank(observation), self._entries, observation
+        self._taken_in += 1
+        entry = observation.at.lo, rank(observation), self._taken_in, observation
         insort(self._pending.setdefault(observation.job, []), entry)
-        self._plan(observation.at.lo, _LOSE, self._see, observation.job)
+        self._agenda.plan(observation.at.lo, Phase.FIRST, self._see, observation.job)
 
     def record_call(self, call: ApiCall) -> None:
         """Take an API call in: a policy counts from the second's beginning, a priority is settled at its end."""
         edits_job = edited_priority(call) is not None
-        self._plan(*((call.at.hi, _GAIN) if edits_job else (call.at.lo, _LOSE)), self._apply_call, call)
+        time, phase = (call.at.hi, Phase.THEN) if edits_job else (call.at.lo, Phase.FIRST)
+        self._agenda.plan(time, phase, self._apply_call, call)
+
+    def record_policy(self, found: PolicyFound) -> None:
+        """Take in what the policy really is."""
+        self._agenda.plan(found.at.lo, Phase.FIRST, self._find_policy, found)
 
     def advance(self, until: int) -> Iterator[Moment]:
         """Let everything up to a moment happen; each moment must be judged before the next is asked for."""
-        agenda = self._agenda
-        while agenda and agenda[0][0] <= until:
-            time, _, _, action, arguments = heapq.heappop(agenda)
-            self.now = max(self.now, time)
+        while (time := self._agenda.next_time()) is not None and time <= until:
+            if time > self.now:
+                yield from self.watch.review(self, time)
+                self.now = time
+            action, arguments = self._agenda.take()
             moment = action(*arguments)
             if moment is not None:
                 yield moment
+        yield from self.watch.review(self, until)
         self.now = max(self.now, until)
-
-    def _plan(self, time: int, phase: int, action: Callable[..., Moment | None], *arguments: object) -> None:
-        self._entries += 1
-        heapq.heappush(self._agenda, (time, phase, self._entries, action, arguments))
 
     # -- jobs ----------------------------------------------------------------------------
 
@@ -117,7 +171,7 @@ class QueueHistory:
             job = self.jobs[job_id] = JobRecord(job_id)
         observation, hi = self._next(job)
         if observation.at.lo > self.now:
-            self._plan(observation.at.lo, _LOSE, self._see, job_id)
+            self._agenda.plan(observation.at.lo, Phase.FIRST, self._see, job_id)
             return None
         pending = self._pending[job_id]
         pending[:] = [entry for entry in pending if entry[3] is not observation]
@@ -128,104 +182,135 @@ class QueueHistory:
     def _next(self, job: JobRecord) -> tuple[Observation, int]:
         """Return the event of a job that comes next, and the latest moment it can have happened."""
         pending = self._pending[job.id]
-        group = [pending[0][3]]
-        end = group[0].at.hi
+        first = pending[0][3]
+        group, end, ahead = [first], first.at.hi, None
         for _, _, _, observation in pending[1:]:
             if observation.at.lo <= end:
                 group.append(observation)
                 end = max(end, observation.at.hi)
-            elif observation.kind is EventKind.STATE:  # what follows tells orders apart, too
-                group.append(observation)
+            elif observation.kind is EventKind.STATE:
+                ahead = observation
                 break
-        order = in_order(job.state, job.attempt, group)
+        order, clear = in_order(job, group, ahead)
+        if not clear:
+            self._doubts[job.id] = end
+        elif self._doubts.get(job.id, end) < first.at.lo - self.memory:
+            del self._doubts[job.id]
         return order[0], min(observation.at.hi for observation in order)
 
     def _step(self, job: JobRecord, observation: Observation, at: Span) -> Moment | None:
         """Let an event happen; return the step to be judged, if it is one."""
-        before, state = job.last, job.state
-        job.terminated = job.terminated or observation.terminated
+        before, state, kind = job.last, job.state, observation.kind
         ended = state is not None and state.final
+        job.terminated = job.terminated or observation.terminated
         if observation.facts is not None:
             self._describe(job, observation, observation.facts)
-        if observation.kind is EventKind.COMPLETED:
+        if kind is EventKind.COMPLETED:
             job.preemptions += 1
-            self._plan(at.hi + SECOND, _JUDGE, self._requeued, job, observation, at, job.preemptions)
-        if observation.kind is EventKind.STARTED:
+            job.stopping = False
+            self._agenda.plan(at.hi + SECOND, Phase.JUDGE, self._requeued, job, observation, at, job.preemptions)
+        if kind is EventKind.STARTED:
             if not ended:
                 self._start_preemption(job, observation, at)
         elif observation.status is not None and not ended:
             self._enter(job, observation, observation.status, at)
+        if kind is EventKind.BLOCKED:
+            self._block(job, observation)
+        if job.attempt is not None:
+            job.attempt.seen = max(job.attempt.seen, job.attempt.lasted_until(observation) or 0)
+        if kind is EventKind.IMPLIED:
+            return None
         job.last = observation
-        if before is None or state is None or observation.kind not in (EventKind.STATE, EventKind.STARTED):
+        if before is None or state is None or kind not in (EventKind.STATE, EventKind.STARTED):
             return None
         return Transition(self, at, job, state, before, observation)
 
     def _describe(self, job: JobRecord, observation: Observation, facts: Facts) -> None:
-        job.described = True
-        job.queue = facts.queue or job.queue
+        job.described_as = observation.status
         job.share = facts.share or job.share
         job.demand = facts.demand or job.demand
-        job.retries, job.attempts = facts.retries, facts.attempts
+        job.created = facts.created if facts.created is not None else job.created
+        if observation.kind is not EventKind.LOOKED_UP or facts.retries is not None:
+            job.retries = facts.retries
         if facts.priority is None:
             return
         if not job.priorities:
             job.priorities.append((Span(self.now, self.now), facts.priority))
-        else:
-            self._plan(observation.shown + SECOND, _GAIN, self._show_priority, job, facts.priority, observation.shown)
+        elif observation.kind is not EventKind.IMPLIED:
+            shown = observation.shown
+            self._agenda.plan(shown + SECOND, Phase.THEN, self._show_priority, job, facts.priority, shown)
 
     def _enter(self, job: JobRecord, observation: Observation, status: JobState, at: Span) -> None:
         """Let a job come into a state."""
         attempt = job.attempt
-        if attempt is not None and (not status.holds or _is_another(attempt, observation)):
+        if attempt is not None and (not status.holds or attempt.is_before(observation)):
             self._leave(job, attempt, at)
         waits = job.wait is not None and job.wait.until is None
         if job.wait is not None and waits and status is not JobState.RUNNABLE:
-            self._end_wait(job.wait, at)
+            self._end_waits(job, job.wait, at)
         if status.holds and job.attempt is None:
             self._take(job, observation, at)
         if status is JobState.RUNNABLE and not waits:
             self._begin_wait(job, observation.event, at)
         job.state = status
         if status.final:
-            self._plan(at.hi + self._memory + 60 * SECOND, _JUDGE, self._forget, job)
+            self._agenda.plan(at.hi + self.memory + _KEPT, Phase.JUDGE, self._forget, job)
 
     def _forget(self, job: JobRecord) -> None:
         if self.jobs.get(job.id) is job and job.id not in self._pending:
             del self.jobs[job.id]
+            self._doubts.pop(job.id, None)
 
     # -- holding -------------------------------------------------------------------------
 
     def _take(self, job: JobRecord, observation: Observation, at: Span) -> None:
-        attempt = Attempt(job.id, job.share, job.demand, at, observation.event, observation.dispatched)
-        job.attempt = attempt
+        attempt = Attempt(
+            job.id,
+            job.share,
+            job.demand,
+            at,
+            observation.event,
+            observation.dispatched,
+            observation.resource,
+            doubtful=job.id in self._doubts,
+        )
+        job.attempt, job.stopping = attempt, False
         if job.ended is not None:  # one job never holds twice
-            self.capacity.leave(Bound.FIRM_MAYBE, job.ended, self.now)
-        self.capacity.enter(Bound.FIRM_MAYBE, attempt, self.now)
-        for bound in (Bound.SURE, Bound.FIRM_SURE):
-            self._plan(at.hi, _GAIN, self._count_in, bound, attempt)
-        self._plan(at.hi, _JUDGE, self._judge_dispatches, attempt)
+            self.capacity.leave(Bound.FIRM_MOST, job.ended, self.now)
+        self.capacity.enter(Bound.FIRM_MOST, attempt, self.now)
+        self._agenda.plan(at.hi, Phase.THEN, self._hold, attempt)
+        self._agenda.plan(at.hi, Phase.JUDGE, self._judge_dispatches)
+        self._agenda.plan(max(at.hi, observation.shown), Phase.JUDGE, self._judge_selection, attempt)
+
+    def _hold(self, attempt: Attempt) -> None:
+        self._dispatched.append(attempt)
+        self.capacity.enter(Bound.HELD, attempt, self.now)
+        self.capacity.enter(Bound.FIRM_LEAST, attempt, self.now)
 
     def _leave(self, job: JobRecord, attempt: Attempt, at: Span) -> None:
         attempt.left = at
+        self._ends.append(at)
         job.attempt, job.ended = None, attempt
-        for bound in (Bound.SURE, Bound.FIRM_SURE):
-            self.capacity.leave(bound, attempt, self.now)
-        self._plan(at.hi, _GAIN, self._count_out, Bound.FIRM_MAYBE, attempt)
+        self.capacity.leave(Bound.HELD, attempt, self.now)
+        self.capacity.leave(Bound.FIRM_LEAST, attempt, self.now)
+        self._agenda.plan(at.hi, Phase.THEN, self._count_out, attempt)
+        if attempt.stopping is not None:
+            self.stopping -= 1
+            self.stopped = at.hi
 
-    def _count_in(self, bound: Bound, attempt: Attempt) -> None:
-        if bound is Bound.SURE:
-            self._dispatched.append(attempt)
-        self.capacity.enter(bound, attempt, self.now)
+    def _count_out(self, attempt: Attempt) -> None:
+        self.capacity.leave(Bound.FIRM_MOST, attempt, self.now)
 
-    def _count_out(self, bound: Bound, attempt: Attempt) -> None:
-        self.capacity.leave(bound, attempt, self.now)
-
-    def _judge_dispatches(self, attempt: Attempt) -> Moment | None:
+    def _judge_dispatches(self) -> Moment | None:
         """Judge everything dispatched at this moment together: its order is open."""
         attempts, self._dispatched = tuple(self._dispatched), []
         if not attempts:
             return None
-        return Dispatch(self, Span(min(a.taken.lo for a in attempts), self.now), attempts)
+        at = Span(min(attempt.taken.lo for attempt in attempts), self.now)
+        return Dispatch(self, at, attempts, self.capacity)
+
+    def _judge_selection(self, attempt: Attempt) -> Moment:
+        return Selection(self, attempt.taken, attempt)
 
     # -- preemption ------------------------------------------------------------------------
 
@@ -234,17 +319,19 @@ class QueueHistory:
         preemption = Preemption(job.id, at, kind_of_reason(observation.reason), observation.event, attempt)
         if attempt is not None and attempt.stopping is None:
             attempt.stopping = preemption
-            self.capacity.leave(Bound.FIRM_SURE, attempt, self.now)
-            self._plan(at.hi, _GAIN, self._count_out, Bound.FIRM_MAYBE, attempt)
-        self._plan(observation.shown, _JUDGE, self._judge_preemption, job, preemption)
+            job.stopping = True
+            self.stopping += 1
+            self.stopped = at.hi
+            self.capacity.leave(Bound.FIRM_LEAST, attempt, self.now)
+            self._agenda.plan(at.hi, Phase.THEN, self._count_out, attempt)
+        self._agenda.plan(observation.shown, Phase.JUDGE, self._judge_preemption, job, preemption)
 
     def _judge_preemption(self, job: JobRecord, preemption: Preemption) -> Moment:
         return Preempting(self, preemption.at, job, preemption)
 
     def _requeued(self, job: JobRecord, completed: Observation, at: Span, seen: int) -> Moment:
-        later = job.last
         status = completed.status if completed.status in (JobState.RUNNABLE, JobState.FAILED) else None
-        became = status or (job.state if later is not completed else None)
+        became = status or (job.state if job.last is not completed else None)
         counted = completed.attempt[0]
         count = counted if counted >= 0 else (seen if self.complete else None)
         return Requeue(self, at, job, completed, count, became)
@@ -255,13 +342,29 @@ class QueueHistory:
         if job.share is None:
             return
         priority = job.priorities[-1][1] if job.priorities else None
-        job.wait = Wait(job.id, job.share, job.demand, priority, at, event)
+        created = job.created if job.created is not None else at.lo
+        again = job.ended is not None and job.ended.stopping is None
+        job.wait = Wait(job.id, job.share, job.demand, priority, created, at, event, after_attempt=again)
         self.waiting.add(job.wait)
+
+    def _end_waits(self, job: JobRecord, wait: Wait, at: Span) -> None:
+        """End a job's wait, whatever priority it may have had."""
+        for ended in (wait, *job.other_waits):
+            self._end_wait(ended, at)
+        job.other_waits.clear()
 
     def _end_wait(self, wait: Wait, at: Span) -> None:
         """End a wait, but keep it in the book for as long as decisions look back."""
-        wait.until = at
-        self._plan(at.hi + self._memory, _GAIN, self.waiting.remove, wait)
+        self.waiting.end(wait, at)
+        self._agenda.plan(at.hi + self.memory, Phase.THEN, self.waiting.remove, wait)
+
+    def _block(self, job: JobRecord, observation: Observation) -> None:
+        if job.wait is not None and job.wait.until is None:
+            self.waiting.block(job.wait, observation.reason)
+        self._agenda.plan(observation.shown, Phase.JUDGE, self._judge_block, job, observation)
+
+    def _judge_block(self, job: JobRecord, observation: Observation) -> Moment:
+        return Blocked(self, observation.at, job, observation)
 
     # -- edits -------------------------------------------------------------------------------
 
@@ -277,36 +380,65 @@ class QueueHistory:
                 if job is not None:
                     job.terminated = True
         else:
-            self.policy.change(call.at, partial(changed_policy, call))
+            self.policy.forget(self.now - self.memory - SECOND)
+            if self.policy.change(call.at, partial(changed_policy, call)):
+                self.policy_moved = self.now
+            self.watch.paused = pauses(call, self.watch.paused)
+
+    def _find_policy(self, found: PolicyFound) -> Moment:
+        self.policy.forget(self.now - self.memory - SECOND)
+        if self._found is None:
+            self._found = self.policy.within(found.at.lo, found.at.hi)[-1]
+        if self._found != found.policy:
+            self.policy_moved, self._found = self.now, found.policy
+        self.policy.change(found.at, partial(_replaced, found.policy))
+        declared = tuple(self.declared.within(found.at.lo - self.lag, found.at.hi))
+        return Comparison(self, found.at, found.event, declared, found.policy)
 
     def _set_priority(self, job: JobRecord, priority: int, at: Span, event: str) -> None:
+        together = bool(job.priorities) and job.priorities[-1][0] == at
         job.priorities.append((at, priority))
         del job.priorities[:-8]
         wait = job.wait
         if wait is None or (wait.until is not None and wait.until.hi < at.lo):
             return
         self._begin_wait(job, event, Span(self.now, max(self.now, at.hi)))
-        if wait.until is None:
-            self._end_wait(wait, at)
-        elif job.wait is not None:
+        if job.wait is None:
+            return
+        job.wait.after_attempt = wait.after_attempt
+        self.waiting.block(job.wait, wait.blocked)
+        if wait.until is not None:
             self._end_wait(job.wait, wait.until)
+        elif together:
+            wait.unsure = job.wait.unsure = True
+            job.other_waits.append(wait)
+        else:
+            self._end_waits(job, wait, at)
 
     def _show_priority(self, job: JobRecord, priority: int, shown: int) -> None:
         """Compare the priority an event shows with those known from calls."""
-        if priority in job.priorities_within(shown - 2 * SECOND, shown + SECOND):
-            return
         since = job.priorities[-1][0]
-        if (since, priority) in job.priorities:  # the calls of one second were taken in the wrong order
-            self._set_priority(job, priority, since, "")
-        else:
+        if since.hi < shown and (since, priority) in job.priorities:
+            self._settle_priority(job, priority, since)
+        elif priority not in job.priorities_within(shown - 2 * SECOND, shown + SECOND):
             self.unlogged_edits = True
             self._set_priority(job, priority, Span(min(since.hi, shown), shown), "")
 
+    def _settle_priority(self, job: JobRecord, priority: int, since: Span) -> None:
+        """Settle which of several calls of one second came last."""
+        job.priorities = [known for known in job.priorities if known[0] != since]
+        job.priorities.append((since, priority))
+        waits = [wait for wait in (job.wait, *job.other_waits) if wait is not None and wait.until is None]
+        job.other_waits.clear()
+        for wait in waits:
+            if wait.priority == priority:
+                job.wait, wait.unsure = wait, False
+            else:
+                self._end_wait(wait, Span(self.now, self.now))
 
-def _is_another(attempt: Attempt, observation: Observation) -> bool:
-    """Whether an observation of a holding job belongs to a later attempt than the one known."""
-    one, other = attempt.dispatched, observation.dispatched
-    return one is not None and other is not None and one < other
+
+def _replaced(by: QuotaPolicy, policy: QuotaPolicy) -> QuotaPolicy:
+    return by
 
 
 def _listed(value: object) -> list[object]:

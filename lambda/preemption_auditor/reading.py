@@ -4,21 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from preemption_auditor.api_calls import API_CALL, ApiCall, read_api_call
-from preemption_auditor.instants import SECOND, parse_time
-from preemption_auditor.observations import EventKind, Observation, read_job_event
+from preemption_auditor.instants import SECOND, Span, parse_time
+from preemption_auditor.observations import EventKind, Observation, job_id_of, read_job_event
+from quota_scheduler import QuotaPolicy, QuotaSchedulerError, load_policy
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["Item", "Skipped", "identity", "read_event", "unwrap"]
+__all__ = ["LOOK_UPS", "Item", "PolicyFound", "Skipped", "identity", "read_event", "unwrap"]
 
-Item: TypeAlias = Observation | ApiCall
+LOOK_UPS = "constructs-qm.auditor"
+"""Source of what look-ups found, in a recording beside the events."""
 
-_KINDS = {kind.value: kind for kind in EventKind}
+_KINDS = {kind.value: kind for kind in (EventKind.STATE, EventKind.STARTED, EventKind.COMPLETED, EventKind.BLOCKED)}
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFound:
+    """The policy a queue really has, as a look-up found it.
+
+    Attributes
+    ----------
+    queue : str or None
+    at : Span
+    event : str
+        Id of the look-up.
+    policy : QuotaPolicy
+    """
+
+    queue: str | None
+    at: Span
+    event: str
+    policy: QuotaPolicy
+
+
+Item: TypeAlias = Observation | ApiCall | PolicyFound
 
 
 class Skipped(Enum):
@@ -58,23 +83,49 @@ def unwrap(line: Mapping[str, Any] | str | bytes) -> Iterator[Mapping[str, Any] 
         yield Skipped.UNREADABLE
 
 
-def read_event(event: Mapping[str, Any]) -> Item | Skipped:
-    """Read one EventBridge event; whatever is in it, this doesn't raise."""
+def read_event(event: Mapping[str, Any]) -> tuple[Item, ...] | Skipped:
+    """Read one event; whatever is in it, this doesn't raise.
+
+    Besides EventBridge's events there are three kinds of look-ups, whose source is
+    ``constructs-qm.auditor``: ``Service Job Look-up`` and ``Job Queue Look-up``, whose details are
+    what DescribeServiceJob answers and a list ``jobs`` of what ListServiceJobs does, and ``Quota
+    Policy Look-up``, whose detail is a policy document. Both of the latter name the ``jobQueue``.
+    """
     detail, time, event_id = event.get("detail"), parse_time(event.get("time")), event.get("id")
     if not isinstance(detail, Mapping) or time is None:
         return Skipped.UNREADABLE
     name = event_id if isinstance(event_id, str) else ""
-    time -= time % SECOND
-    if event.get("detail-type") == API_CALL:
-        return read_api_call(name, time, detail) or Skipped.IGNORED
-    kind = _KINDS.get(str(event.get("detail-type")))
-    if kind is None or event.get("source") != "aws.batch":
+    kind, source = str(event.get("detail-type")), event.get("source")
+    if source == LOOK_UPS:
+        return _read_look_up(kind, name, time, detail)
+    if kind == API_CALL:
+        call = read_api_call(name, time - time % SECOND, detail)
+        return Skipped.IGNORED if call is None else (call,)
+    if kind not in _KINDS or source != "aws.batch":
         return Skipped.IGNORED
-    return read_job_event(kind, name, time, detail) or Skipped.UNREADABLE
+    observation = read_job_event(_KINDS[kind], name, time, detail)
+    return Skipped.UNREADABLE if observation is None else (observation,)
+
+
+def _read_look_up(kind: str, name: str, time: int, detail: Mapping[str, Any]) -> tuple[Item, ...] | Skipped:
+    queue = job_id_of(detail.get("jobQueue"))
+    if kind == "Quota Policy Look-up":
+        try:
+            return (PolicyFound(queue, Span(time, time), name, load_policy(detail)),)
+        except QuotaSchedulerError:
+            return Skipped.UNREADABLE
+    jobs = detail.get("jobs") if kind == "Job Queue Look-up" else [detail]
+    if kind not in ("Job Queue Look-up", EventKind.LOOKED_UP.value) or not isinstance(jobs, list):
+        return Skipped.IGNORED
+    named = [{"jobQueue": queue, **job} for job in jobs if isinstance(job, Mapping)]
+    found = (read_job_event(EventKind.LOOKED_UP, name, time, job) for job in named)
+    return tuple(observation for observation in found if observation is not None)
 
 
 def identity(item: Item) -> Hashable:
     """Return what two deliveries of one event have in common: job, attempt, status and time, not the event's id."""
+    if isinstance(item, PolicyFound):
+        return item.queue, item.at
     if isinstance(item, ApiCall):
         return item.name, item.at, json.dumps(item.request, sort_keys=True, default=str)
     return (

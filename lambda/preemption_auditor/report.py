@@ -42,7 +42,13 @@ class Report:
             "findings": [finding.to_document() for finding in self.findings],
             "coverage": self.coverage.to_document(),
             "unknown": [
-                {"rule": item.rule, "jobs": list(item.jobs), "from": iso(item.at.lo), "to": iso(item.at.hi), "gap": item.gap}
+                {
+                    "rule": item.rule,
+                    "jobs": list(item.jobs),
+                    "from": iso(item.at.lo),
+                    "to": iso(item.at.hi),
+                    "gap": item.gap,
+                }
                 for item in self.unknown
             ],
             "rules": {rule: {answer.value: n for answer, n in counts.items()} for rule, counts in self.answers.items()},

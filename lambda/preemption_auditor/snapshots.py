@@ -6,7 +6,10 @@ import copyreg
 import io
 import pickle
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["restore", "take_snapshot"]
 
@@ -15,7 +18,7 @@ def take_snapshot(state: object) -> bytes:
     """Return a copy of a state that only :func:`restore` in this process is meant to read."""
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL)
-    pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: _as_dict}
+    pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: _reduced}
     pickler.dump(state)
     return buffer.getvalue()
 
@@ -25,5 +28,9 @@ def restore(snapshot: bytes) -> Any:
     return pickle.loads(snapshot)
 
 
-def _as_dict(mapping: MappingProxyType[Any, Any]) -> tuple[type, tuple[dict[Any, Any]]]:
-    return MappingProxyType, (dict(mapping),)
+def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Callable[..., Any], tuple[dict[Any, Any]]]:
+    return _proxy, (dict(mapping),)
+
+
+def _proxy(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)

@@ -32,7 +32,7 @@ class Steps:
             changes.popleft()
 
     def values_since(self, time: int) -> list[int]:
-        """Return every value it had at some moment from `time` on, the value just before a change at `time` too."""
+        """Return every value it had from `time` on, that just before a change at `time` included."""
         values = []
         for moment, value in reversed(self._changes):
             values.append(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ class Rule(Generic[M]):
     source : str
         Page of the guide, or the assumption it rests on.
     judge : callable
-        From a moment to a verdict.
+        From a moment to a verdict, or to None where the rule doesn't speak of it.
     """
 
     id: str
@@ -97,8 +97,4 @@ class Rule(Generic[M]):
     proves: str
     evidence: str
     source: str
-    judge: Callable[[M], Verdict] = field(repr=False)
-
-    def __call__(self, moment: Any) -> Verdict:
-        """Judge a moment."""
-        return self.judge(moment)
+    judge: Callable[[M], Verdict | None] = field(repr=False)

@@ -28,6 +28,7 @@ _STEP_KEYS = {
     "set-priority": {"job", "priority"},
     "set-limits": {"share", "limits"},
     "set-share-state": {"share", "state"},
+    "set-policy": {"policy"},
     "advance": {"seconds"},
 }
 _EXPECTABLE = ("holding", "waiting", "preempted", "failed", "blocked")
@@ -81,6 +82,8 @@ class CaseRun:
         Everything that happened, in order.
     scheduler : Scheduler
         As it stands after the last step.
+    now : float
+        When that was, in seconds.
     """
 
     id: str
@@ -88,6 +91,7 @@ class CaseRun:
     differs: list[str]
     outcomes: list[Outcome]
     scheduler: Scheduler
+    now: float
 
     @property
     def ok(self) -> bool:
@@ -140,7 +144,7 @@ def replay(case: Case) -> CaseRun:
             run.take_step(index, step)
         except QuotaSchedulerError as error:
             raise DocumentError(f"case {case.id}, steps[{index}]: {error}") from None
-    return CaseRun(case.id, run.observed, run.differs, run.outcomes, run.scheduler)
+    return CaseRun(case.id, run.observed, run.differs, run.outcomes, run.scheduler, run.now)
 
 
 class _Replay:
@@ -149,7 +153,7 @@ class _Replay:
         self.observed: list[Observation] = []
         self.differs: list[str] = []
         self.outcomes: list[Outcome] = []
-        self._now = 0.0
+        self.now = 0.0
         self._since = Observation()
 
     def take_step(self, index: int, step: Mapping[str, Any]) -> None:
@@ -157,7 +161,7 @@ class _Replay:
             self._expect(index, step["expect"])
             return
         self._do(step)
-        outcomes = self.scheduler.run(self._now)
+        outcomes = self.scheduler.run(self.now)
         self.outcomes += outcomes
         for outcome in outcomes:
             if outcome.kind is OutcomeKind.PREEMPTED and outcome.preemption is not None:
@@ -168,16 +172,16 @@ class _Replay:
     def _do(self, step: Mapping[str, Any]) -> None:
         scheduler, action = self.scheduler, step["do"]
         if action == "submit":
-            scheduler.submit(self._job(step), self._now)
+            scheduler.submit(self._job(step), self.now)
         elif action == "submit-all":
             for job in step["jobs"]:
-                scheduler.submit(self._job(job), self._now)
+                scheduler.submit(self._job(job), self.now)
         elif action == "running":
-            scheduler.place(self._job(step), _number(step.get("startedAt", self._now), "startedAt"))
+            scheduler.place(self._job(step), _number(step.get("startedAt", self.now), "startedAt"))
         elif action == "finish":
             scheduler.finish(step["job"])
         elif action == "fail":
-            if scheduler.fail(step["job"], self._now) is JobState.FAILED:
+            if scheduler.fail(step["job"], self.now) is JobState.FAILED:
                 self._since.failed.append(step["job"])
         elif action == "terminate":
             scheduler.terminate(step["job"])
@@ -188,8 +192,12 @@ class _Replay:
             scheduler.set_limits(step["share"], step["limits"])
         elif action == "set-share-state":
             scheduler.set_enabled(step["share"], step["state"] == "ENABLED")
+        elif action == "set-policy":
+            before = list(scheduler.jobs)
+            scheduler.set_policy(load_policy(step["policy"]))
+            self._since.failed += [job for job in before if job not in scheduler.jobs]
         else:
-            self._now += _number(step["seconds"], "seconds")
+            self.now += _number(step["seconds"], "seconds")
 
     def _job(self, step: Mapping[str, Any]) -> Job:
         retries = step.get("preemptionRetries")
@@ -200,7 +208,7 @@ class _Replay:
             share=step["share"],
             demand=make_demand(step["demand"]),
             priority=step.get("priority"),
-            created=self._now,
+            created=self.now,
             preemption_retries=retries,
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from quota_scheduler.demand import Demand
+    from quota_scheduler.job_class import JobClass
     from quota_scheduler.retries import RetryStrategy
 
 __all__ = ["Job", "JobState", "PreemptionKind"]
@@ -101,6 +102,8 @@ class Job:
     blocked: str | None = None
     entry: tuple[int, float, int, Job] | None = field(default=None, repr=False)
     """Its live entry in the waiting queue; for the queue only."""
+    job_class: JobClass = field(default=None, repr=False)  # type: ignore[assignment]
+    """Set when the scheduler takes it; for the scheduler only."""
 
     @property
     def rank(self) -> int:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from quota_scheduler.assumptions import Assumptions
     from quota_scheduler.demand import Demand
-    from quota_scheduler.policy import QuotaPolicy
+    from quota_scheduler.policy import QuotaPolicy, QuotaShare
 
-__all__ = ["Figures", "Ledger"]
+__all__ = ["Account", "Figures", "Ledger", "Pool", "Request"]
 
 
 class Figures(NamedTuple):
@@ -27,79 +29,138 @@ class Figures(NamedTuple):
     lendable: int
 
 
-class _Pool:
-    """One capacity unit over all shares."""
+class Pool:
+    """One capacity unit over all shares.
 
-    __slots__ = ("borrowed", "capacity", "lendable", "total")
+    Attributes
+    ----------
+    unit : str
+    capacity : int
+        E of the unit, in instances.
+    free : int
+        ``E - Σ use``, which I1 keeps from falling below 0.
+    spare : int
+        ``L - B``, which I4 keeps from falling below 0.
+    wished : float
+        The least that has to be both free and spare for a job that waits for it (``attention.py``).
+    """
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.total = 0
-        self.borrowed = 0
-        self.lendable = 0
+    __slots__ = ("capacity", "free", "spare", "unit", "wished")
 
-    def copy(self) -> _Pool:
-        other = _Pool(self.capacity)
-        other.total = self.total
-        other.borrowed = self.borrowed
-        other.lendable = self.lendable
-        return other
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        self.capacity = 0
+        self.free = 0
+        self.spare = 0
+        self.wished = float("inf")
 
 
-class _Account:
-    """One share's part of one capacity unit."""
+class Account:
+    """One share's part of one capacity unit, all in instances.
+
+    Attributes
+    ----------
+    pool : Pool
+    use : int
+        What the share's holding jobs demand.
+    limit : int
+        The share's capacity limit.
+    ceiling : float
+        The most the share may use, borrowing included (I2 and I3).
+    lends : bool
+        Whether others may use what the share leaves idle.
+    """
 
     __slots__ = ("ceiling", "lends", "limit", "pool", "use")
 
-    def __init__(self, pool: _Pool, limit: int, ceiling: float, lends: bool, use: int = 0) -> None:
+    def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self.limit = limit
-        self.ceiling = ceiling
-        self.lends = lends
-        self.use = use
+        self.use = 0
+        self.limit = 0
+        self.ceiling: float = 0
+        self.lends = False
+
+    @property
+    def over(self) -> int:
+        """What the share uses beyond its limit."""
+        return max(0, self.use - self.limit)
+
+    @property
+    def idle(self) -> int:
+        """What the share leaves of its limit."""
+        return max(0, self.limit - self.use)
 
     def change(self, count: int) -> None:
         """Let the share hold `count` instances more, or fewer."""
-        pool, before, limit = self.pool, self.use, self.limit
-        self.use = after = before + count
-        pool.total += count
-        over = (after - limit if after > limit else 0) - (before - limit if before > limit else 0)
-        pool.borrowed += over
+        pool = self.pool
+        pool.free -= count
         if self.lends:
-            pool.lendable += over - count
+            # what a lender takes either adds to what is borrowed or is no longer lendable
+            pool.spare -= count
+            self.use += count
+        else:
+            over = self.over
+            self.use += count
+            pool.spare -= self.over - over
 
     def need(self, count: int) -> int:
-        """Return ``max(B - L', Σ use + d - E)`` of contract.md section 3, step 2.
-
-        What a share that lends takes either adds to what is borrowed or is no longer lendable, so
-        that both count the same.
-        """
+        """Return ``max(B - L', Σ use + d - E)`` of contract.md section 3, step 2."""
         pool = self.pool
-        over = count if self.lends else min(count, max(0, self.use + count - self.limit))
-        beyond_lendable = pool.borrowed + over - pool.lendable
-        beyond_environment = pool.total + count - pool.capacity
+        borrowed = count if self.lends else min(count, max(0, self.use + count - self.limit))
+        beyond_lendable = borrowed - pool.spare
+        beyond_environment = count - pool.free
         return beyond_lendable if beyond_lendable > beyond_environment else beyond_environment
 
 
-class _Accounts(dict[str, _Account]):
-    """A share's accounts by unit; a unit the policy doesn't name has no limit and no capacity."""
+class Request:
+    """A demand of a share, as the ledger counts it.
 
-    __slots__ = ("_pools", "lends")
+    Parameters
+    ----------
+    parts : tuple of (Account, int)
+        The share's account of each unit, and how many instances of it are asked for.
+    """
 
-    def __init__(self, pools: dict[str, _Pool], lends: bool) -> None:
-        super().__init__()
-        self._pools = pools
-        self.lends = lends
+    __slots__ = ("parts",)
 
-    def __missing__(self, unit: str) -> _Account:
-        self[unit] = account = _Account(self._pools.setdefault(unit, _Pool(0)), 0, 0, self.lends)
-        return account
+    def __init__(self, parts: tuple[tuple[Account, int], ...]) -> None:
+        self.parts = parts
 
-    def copy_into(self, pools: dict[str, _Pool]) -> _Accounts:
-        other = _Accounts(pools, self.lends)
-        for unit, account in self.items():
-            other[unit] = _Account(pools[unit], account.limit, account.ceiling, self.lends, account.use)
-        return other
+    def take(self) -> None:
+        """Let the share hold the demand once more."""
+        for account, count in self.parts:
+            account.change(count)
+
+    def release(self) -> None:
+        """Let the share hold the demand once less."""
+        for account, count in self.parts:
+            account.change(-count)
+
+    def within_limit(self) -> bool:
+        """Whether the share is entitled to the demand: it stays within its capacity limits with it."""
+        for account, count in self.parts:  # noqa: SIM110 - asked at every look, where a generator costs more
+            if account.use + count > account.limit:
+                return False
+        return True
+
+    def can_borrow(self) -> bool:
+        """Whether I1, I2, I3 and I4 hold in every unit of the demand once the share holds it beyond its limits."""
+        for account, count in self.parts:
+            if account.use + count > account.ceiling or account.need(count) > 0:
+                return False
+        return True
+
+    def fits(self) -> bool:
+        """Whether I1 and I4 hold in every unit of the demand once the share holds it too."""
+        for account, count in self.parts:  # noqa: SIM110 - as above
+            if account.need(count) > 0:
+                return False
+        return True
+
+    def shortage(self) -> dict[str, int]:
+        """Return what must be freed of each unit before the demand :meth:`fits`, in instances."""
+        needs = ((account.pool.unit, account.need(count)) for account, count in self.parts)
+        return {unit: need for unit, need in needs if need > 0}
 
 
 class Ledger:
@@ -114,75 +175,73 @@ class Ledger:
     """
 
     def __init__(self, policy: QuotaPolicy, assumptions: Assumptions) -> None:
-        self._pools = {unit: _Pool(capacity) for unit, capacity in policy.environment.items()}
-        self._accounts: dict[str, _Accounts] = {}
-        for share in policy.shares:
-            lends = share.sharing.lends and (share.enabled or assumptions.disabled_shares_lend)
-            self._accounts[share.name] = accounts = _Accounts(self._pools, lends)
-            units = {**policy.environment, **share.limits} if assumptions.borrow_without_limit else share.limits
-            for unit in units:
-                account = accounts[unit]
-                account.limit = share.limits.get(unit, 0)
-                account.ceiling = account.limit + share.borrowable(unit)
-                if lends:
-                    account.pool.lendable += account.limit
-        if assumptions.unassigned_capacity_lent:
-            for unit, pool in self._pools.items():
-                assigned = sum(share.limits.get(unit, 0) for share in policy.shares)
-                pool.lendable += max(0, pool.capacity - assigned)
+        self._assumptions = assumptions
+        self._pools: dict[str, Pool] = {}
+        self._accounts: dict[str, dict[str, Account]] = {}
+        self.adopt(policy)
 
-    def copy(self) -> Ledger:
-        """Return a ledger to try things on; costs as many steps as there are shares and units."""
-        other = Ledger.__new__(Ledger)
-        other._pools = pools = {unit: pool.copy() for unit, pool in self._pools.items()}
-        other._accounts = {name: accounts.copy_into(pools) for name, accounts in self._accounts.items()}
-        return other
+    def adopt(self, policy: QuotaPolicy) -> None:
+        """Put `policy` in force: every share goes on using what it uses, and the rest is counted anew."""
+        self._accounts = {share.name: self._accounts.get(share.name, {}) for share in policy.shares}
+        for share in policy.shares:
+            for unit in {**policy.environment, **share.limits, **self._accounts[share.name]}:
+                self._set_terms(share, unit)
+        for unit, pool in self._pools.items():
+            pool.capacity = policy.environment.get(unit, 0)
+            pool.free = pool.capacity - self.total(unit)
+            pool.spare = sum(a.limit - a.use if a.lends else -a.over for a in self._accounts_of(unit))
+            if self._assumptions.unassigned_capacity_lent:
+                pool.spare += max(0, pool.capacity - sum(account.limit for account in self._accounts_of(unit)))
+
+    def _set_terms(self, share: QuotaShare, unit: str) -> None:
+        account = self._account(share.name, unit)
+        account.lends = share.sharing.lends and (share.enabled or self._assumptions.disabled_shares_lend)
+        account.limit = account.ceiling = share.limits.get(unit, 0)
+        if unit in share.limits or self._assumptions.borrow_without_limit:
+            account.ceiling += share.borrowable(unit)
+
+    def _account(self, share: str, unit: str) -> Account:
+        """Return an account; a unit the policy doesn't name has no limit and no capacity."""
+        accounts = self._accounts[share]
+        account = accounts.get(unit)
+        if account is None:
+            pool = self._pools.get(unit)
+            if pool is None:
+                pool = self._pools[unit] = Pool(unit)
+            account = accounts[unit] = Account(pool)
+        return account
+
+    def _accounts_of(self, unit: str) -> Iterable[Account]:
+        return [accounts[unit] for accounts in self._accounts.values() if unit in accounts]
+
+    def request(self, share: str, demand: Demand) -> Request:
+        """Return `demand` of `share`, to ask about, take and release; it stays valid under other policies."""
+        return Request(tuple((self._account(share, unit), count) for unit, count in demand))
 
     def take(self, share: str, demand: Demand) -> None:
         """Let `share` hold `demand` more."""
-        accounts = self._accounts[share]
-        for unit, count in demand:
-            accounts[unit].change(count)
+        self.request(share, demand).take()
 
     def release(self, share: str, demand: Demand) -> None:
         """Let `share` hold `demand` less."""
-        accounts = self._accounts[share]
-        for unit, count in demand:
-            accounts[unit].change(-count)
+        self.request(share, demand).release()
 
     def within_limit(self, share: str, demand: Demand) -> bool:
         """Whether `share` stays within its capacity limits with `demand` more: it is entitled to it."""
-        accounts = self._accounts[share]
-        for unit, count in demand:
-            account = accounts[unit]
-            if account.use + count > account.limit:
-                return False
-        return True
-
-    def can_borrow(self, share: str, demand: Demand) -> bool:
-        """Whether I1, I2, I3 and I4 hold in every unit of `demand` once `share` holds it beyond its limits."""
-        accounts = self._accounts[share]
-        for unit, count in demand:
-            account = accounts[unit]
-            if account.use + count > account.ceiling or account.need(count) > 0:
-                return False
-        return True
+        return self.request(share, demand).within_limit()
 
     def fits(self, share: str, demand: Demand) -> bool:
         """Whether I1 and I4 hold in every unit of `demand` once `share` holds it too."""
-        accounts = self._accounts[share]
-        return all(accounts[unit].need(count) <= 0 for unit, count in demand)
+        return self.request(share, demand).fits()
 
     def shortage(self, share: str, demand: Demand) -> dict[str, int]:
-        """Return what must be freed of each unit before `demand` :meth:`fits`, in instances."""
-        accounts = self._accounts[share]
-        needs = ((unit, accounts[unit].need(count)) for unit, count in demand)
-        return {unit: need for unit, need in needs if need > 0}
+        """Return what must be freed of each unit before I1 and I4 hold with `demand` too, in instances."""
+        return self.request(share, demand).shortage()
 
     def over(self, share: str, unit: str) -> int:
         """Return what `share` uses of `unit` beyond its capacity limit, in instances."""
-        account = self._accounts[share][unit]
-        return max(0, account.use - account.limit)
+        account = self._accounts[share].get(unit)
+        return account.over if account is not None else 0
 
     def over_ceiling(self, share: str) -> list[str]:
         """Return the units of which `share` uses more than I2 or I3 allow."""
@@ -190,36 +249,32 @@ class Ledger:
 
     def use(self, share: str, unit: str) -> int:
         """Return what the holding jobs of `share` demand of `unit`, in instances."""
-        return self._accounts[share][unit].use
+        account = self._accounts[share].get(unit)
+        return account.use if account is not None else 0
 
     def borrowed(self, unit: str) -> int:
         """Return B of `unit`: what all shares use beyond their limits, in instances."""
-        return self._pools[unit].borrowed
+        return sum(account.over for account in self._accounts_of(unit))
 
     def lendable(self, unit: str) -> int:
         """Return L of `unit`: what lending shares leave idle, in instances."""
-        return self._pools[unit].lendable
+        return self.borrowed(unit) + self._pools[unit].spare
 
     def total(self, unit: str) -> int:
         """Return what all shares use of `unit`, in instances."""
-        return self._pools[unit].total
+        return sum(account.use for account in self._accounts_of(unit))
 
-    def figures(self, share: str, demand: Demand) -> tuple[Figures, ...]:
-        """Return the figures of `share` for each unit of a demand."""
-        accounts = self._accounts[share]
-        figures = []
-        for unit, _ in demand:
-            account = accounts[unit]
-            pool = account.pool
-            figures.append(
-                Figures(
-                    unit,
-                    account.use,
-                    account.limit,
-                    pool.total,
-                    pool.capacity,
-                    pool.borrowed,
-                    pool.lendable,
-                )
+    def figures(self, request: Request) -> tuple[Figures, ...]:
+        """Return the figures of the share for each unit of its demand."""
+        return tuple(
+            Figures(
+                unit=account.pool.unit,
+                use=account.use,
+                limit=account.limit,
+                environment_use=account.pool.capacity - account.pool.free,
+                environment=account.pool.capacity,
+                borrowed=self.borrowed(account.pool.unit),
+                lendable=self.lendable(account.pool.unit),
             )
-        return tuple(figures)
+            for account, _ in request.parts
+        )

@@ -16,11 +16,52 @@ if TYPE_CHECKING:
     from quota_scheduler.job import Job
     from quota_scheduler.queue_state import Lane, QueueState
 
-__all__ = ["Outlook"]
+__all__ = ["Outlook", "Trial"]
 
 
-class Outlook:
-    """What `lane` can count on, as a context: on leaving it the ledger is as before.
+class Trial:
+    """Jobs taken and released to see what would follow, as a context: on leaving it the ledger is as before."""
+
+    __slots__ = ("_log",)
+
+    def __init__(self) -> None:
+        self._log: list[tuple[Job, bool]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.undo(0)
+
+    def take(self, job: Job) -> None:
+        """Let `job` hold its demand."""
+        job.job_class.take()
+        self._log.append((job, True))
+
+    def release(self, job: Job) -> None:
+        """Let `job` hold nothing."""
+        job.job_class.release()
+        self._log.append((job, False))
+
+    def mark(self) -> int:
+        """Return a point to :meth:`undo` to."""
+        return len(self._log)
+
+    def undo(self, mark: int) -> None:
+        """Take back everything since `mark`."""
+        log = self._log
+        while len(log) > mark:
+            job, taken = log.pop()
+            if taken:
+                job.job_class.release()
+            else:
+                job.job_class.take()
+
+
+class Outlook(Trial):
+    """What `lane` can count on.
 
     Jobs that are stopping hold nothing any more. Claims of other lanes hold what they claim:
     those of entitled jobs always, those of jobs that would borrow only for one that would borrow
@@ -33,13 +74,12 @@ class Outlook:
         Whose own claim doesn't count.
     """
 
-    __slots__ = ("_borrowing", "_lane", "_ledger", "_log", "_state")
+    __slots__ = ("_borrowing", "_lane", "_state")
 
     def __init__(self, state: QueueState, lane: Lane | None) -> None:
+        super().__init__()
         self._state = state
         self._lane = lane
-        self._ledger = state.ledger
-        self._log: list[tuple[Job, bool]] = []
         self._borrowing: dict[Lane, Job | None] = {}
         """Other lanes with a claim of a job that would borrow, or of nobody any more."""
 
@@ -48,56 +88,11 @@ class Outlook:
             for job in self._state.stopping:
                 self.release(job)
             claims = {lane: self._state.front(lane) for lane in self._state.claims() if lane is not self._lane}
-            entitled = [job for job in claims.values() if job is not None and self.within_limit(job)]
+            entitled = [job for job in claims.values() if job is not None and job.job_class.within_limit()]
             self._borrowing = {lane: job for lane, job in claims.items() if job not in entitled}
             for job in entitled:
                 self.take(job)
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.undo(0)
-
-    def take(self, job: Job) -> None:
-        """Let `job` hold its demand."""
-        self._ledger.take(job.share, job.demand)
-        self._log.append((job, True))
-
-    def release(self, job: Job) -> None:
-        """Let `job` hold nothing."""
-        self._ledger.release(job.share, job.demand)
-        self._log.append((job, False))
-
-    def mark(self) -> int:
-        """Return a point to :meth:`undo` to."""
-        return len(self._log)
-
-    def undo(self, mark: int) -> None:
-        """Take back everything since `mark`."""
-        ledger, log = self._ledger, self._log
-        while len(log) > mark:
-            job, taken = log.pop()
-            if taken:
-                ledger.release(job.share, job.demand)
-            else:
-                ledger.take(job.share, job.demand)
-
-    def within_limit(self, job: Job) -> bool:
-        """Whether `job` is entitled to its demand."""
-        return self._ledger.within_limit(job.share, job.demand)
-
-    def fits(self, job: Job) -> bool:
-        """Whether I1 and I4 hold with an entitled `job`."""
-        return self._ledger.fits(job.share, job.demand)
-
-    def shortage(self, job: Job) -> dict[str, int]:
-        """Return what must be freed of each unit before an entitled `job` fits, in instances."""
-        return self._ledger.shortage(job.share, job.demand)
-
-    def over(self, job: Job, unit: str) -> int:
-        """Return what the share of `job` uses of `unit` beyond its limit, in instances."""
-        return self._ledger.over(job.share, unit)
 
     def can_borrow(self, job: Job) -> bool:
         """Whether I1, I3 and I4 hold with a `job` that borrows; claims to borrow count."""
@@ -105,20 +100,21 @@ class Outlook:
         for claimant in self._borrowing.values():
             if claimant is not None:
                 self.take(claimant)
-        answer = self._ledger.can_borrow(job.share, job.demand)
+        answer = job.job_class.can_borrow()
         self.undo(mark)
         return answer
 
     def needs(self, job: Job, holder: Job) -> bool:
         """Whether `holder` holds a unit of which `job` is beyond its share's limit, or short."""
         held = {unit for unit, _ in holder.demand}
-        parts = (((unit, count),) for unit, count in job.demand if unit in held)
-        ledger, share = self._ledger, job.share
-        return any(not ledger.within_limit(share, part) or not ledger.fits(share, part) for part in parts)
+        return any(
+            account.pool.unit in held and (account.use + count > account.limit or account.need(count) > 0)
+            for account, count in job.job_class.parts
+        )
 
     def over_ceiling(self, share: str) -> list[str]:
         """Return the units of which `share` uses more than I2 or I3 allow."""
-        return self._ledger.over_ceiling(share)
+        return self._state.ledger.over_ceiling(share)
 
     def stopping_for_borrowers(self) -> list[Job]:
         """Return the jobs that stop for another lane's claim of a job that would borrow."""

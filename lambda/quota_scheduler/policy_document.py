@@ -19,7 +19,7 @@ __all__ = ["dump_policy", "load_policy"]
 _SHARE_KEYS = {"name", "limits", "strategy", "borrowLimit", "inSharePreemption", "state"}
 
 
-def load_policy(document: object) -> QuotaPolicy:
+def load_policy(document: object, *, as_deployed: bool = False) -> QuotaPolicy:
     """Make a policy from a document.
 
     Parameters
@@ -28,6 +28,8 @@ def load_policy(document: object) -> QuotaPolicy:
         A mapping with ``environment`` (unit to instances) and ``shares``, a list of
         ``{name, limits, strategy, borrowLimit?, inSharePreemption?, state?}``; other
         keys are left to the caller.
+    as_deployed : bool
+        Take a policy whose parts don't go together, as a deployed one can be for a while.
 
     Returns
     -------
@@ -50,7 +52,7 @@ def load_policy(document: object) -> QuotaPolicy:
     environment = require_mapping(mapping["environment"], "environment")
     policy = QuotaPolicy(environment, tuple(_load_share(share, i) for i, share in enumerate(shares)))
     errors = errors_in(check_policy(policy))
-    if errors:
+    if errors and not as_deployed:
         raise PolicyError(errors)
     return policy
 

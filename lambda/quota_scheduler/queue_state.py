@@ -5,11 +5,14 @@ The state only records; which jobs run or stop is decided in ``scheduling_pass.p
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from typing import TYPE_CHECKING
 
 from quota_scheduler.assumptions import HeadOfLine, QueueTime, VictimOrder
+from quota_scheduler.attention import Attention
+from quota_scheduler.blocked import blocked_reason
+from quota_scheduler.holding_jobs import HoldingJobs
 from quota_scheduler.job import JobState
+from quota_scheduler.job_class import JobClass
 from quota_scheduler.ledger import Ledger
 from quota_scheduler.waiting_queue import WaitingQueue
 
@@ -17,13 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quota_scheduler.assumptions import Assumptions
+    from quota_scheduler.demand import Demand
     from quota_scheduler.job import Job
     from quota_scheduler.policy import QuotaPolicy, QuotaShare
 
 __all__ = ["Lane", "QueueState", "ShareState"]
 
-_NO_TURN = (0.0, 0, 0)
-_ENDLESS = float("inf")
+# before Python 3.12, naming an enum's member costs as much as a call
+_SUBMITTED, _RUNNABLE, _SCHEDULED = JobState.SUBMITTED, JobState.RUNNABLE, JobState.SCHEDULED
 
 
 class Lane:
@@ -36,28 +40,24 @@ class Lane:
     ----------
     share : str
         Name of the share it belongs to.
+    owner : ShareState
+        That share.
     waiting : WaitingQueue
     front : Job or None
         The first waiting job.
-    turn : tuple
-        Place of the front job among the front jobs of all lanes (contract.md section 2).
     claim : dict of Job to None
         Jobs that are being stopped for this lane's front job, in order of their choice;
         empty where there is no claim (contract.md section 3).
-    quiet_until : float
-        Nothing can be done for the front job before this many instances were freed in all,
-        unless something about its share changes.
     """
 
-    __slots__ = ("claim", "front", "quiet_until", "share", "turn", "waiting")
+    __slots__ = ("claim", "front", "owner", "share", "waiting")
 
-    def __init__(self, share: str) -> None:
-        self.share = share
+    def __init__(self, owner: ShareState) -> None:
+        self.share = owner.share.name
+        self.owner = owner
         self.waiting = WaitingQueue()
         self.front: Job | None = None
-        self.turn: tuple[float, int, int] = _NO_TURN
         self.claim: dict[Job, None] = {}
-        self.quiet_until = 0.0
 
 
 class ShareState:
@@ -71,21 +71,24 @@ class ShareState:
         Whether its strategy lets it borrow.
     lanes : dict of tuple to Lane
         By the units of their jobs; by the empty tuple where the share has a single lane.
-    holding : list of (tuple, Job)
+    classes : dict of Demand to JobClass
+    holding : HoldingJobs
         Jobs in SCHEDULED, STARTING or RUNNING, the next victim first.
     """
 
-    __slots__ = ("borrows", "holding", "lanes", "share")
+    __slots__ = ("borrows", "classes", "holding", "lanes", "preempts", "share")
 
-    def __init__(self, share: QuotaShare) -> None:
+    def __init__(self, share: QuotaShare, *, newest_first: bool) -> None:
         self.adopt(share)
         self.lanes: dict[tuple[str, ...], Lane] = {}
-        self.holding: list[tuple[tuple[int, float, int], Job]] = []
+        self.classes: dict[Demand, JobClass] = {}
+        self.holding = HoldingJobs(newest_first)
 
     def adopt(self, share: QuotaShare) -> None:
         """Put another version of the share in force."""
         self.share = share
         self.borrows = share.sharing.borrows
+        self.preempts = share.in_share_preemption
 
     def has_claim(self) -> bool:
         """Whether jobs are being stopped for this share."""
@@ -105,21 +108,20 @@ class QueueState:
         self.policy = policy
         self.assumptions = assumptions
         self.ledger = Ledger(policy, assumptions)
-        self.shares = {share.name: ShareState(share) for share in policy.shares}
+        self.attention = Attention()
         self.stopping: dict[Job, Lane | None] = {}
         """Jobs being preempted, and the lane whose claim they stop for."""
-        self.line: list[tuple[tuple[float, int, int], Lane]] = []
-        """Lanes with a front job, in the order in which they are served."""
         self._by_unit = assumptions.head_of_line is HeadOfLine.UNIT
         self._by_created = assumptions.queue_time is QueueTime.CREATED
         self._newest_first = assumptions.victim_order is VictimOrder.NEWEST_FIRST
-        self.new_fronts: list[Lane] = []
-        """Lanes whose front job wasn't looked at yet for whether it can ever run."""
+        self._requeue_keeps_place = assumptions.requeue_keeps_place
         self._dispatches = 0
-        self._freed = 0
-        self._quiet_until = 0.0
+        self.shares = {share.name: self._new_share(share) for share in policy.shares}
 
     # -- policy -----------------------------------------------------------------
+
+    def _new_share(self, share: QuotaShare) -> ShareState:
+        return ShareState(share, newest_first=self._newest_first)
 
     def adopt(self, policy: QuotaPolicy) -> None:
         """Put `policy` in force: every job stays where it is, sums are made anew.
@@ -127,105 +129,77 @@ class QueueState:
         Shares the policy no longer has must have no jobs left.
         """
         self.policy = policy
-        self.ledger = Ledger(policy, self.assumptions)
-        shares = {share.name: self.shares.get(share.name) or ShareState(share) for share in policy.shares}
+        self.ledger.adopt(policy)
+        self.shares = {share.name: self.shares.get(share.name) or self._new_share(share) for share in policy.shares}
         for share in policy.shares:
-            shares[share.name].adopt(share)
-        self.shares = shares
-        for name, state in shares.items():
-            for _, job in state.holding:
-                self.ledger.take(name, job.demand)
-            self.new_fronts += state.lanes.values()
-        self._wake_all()
+            state = self.shares[share.name]
+            state.adopt(share)
+            for demand, job_class in state.classes.items():
+                job_class.blocked = blocked_reason(policy, self.assumptions, share, demand)
+            self.attention.all_changed(state.lanes.values())
+
+    def class_of(self, job: Job) -> JobClass:
+        """Return the class of a job that was not taken before."""
+        share = self.shares[job.share]
+        job_class = share.classes.get(job.demand)
+        if job_class is None:
+            units = tuple(unit for unit, _ in job.demand) if self._by_unit else ()
+            lane = share.lanes.get(units)
+            if lane is None:
+                lane = share.lanes[units] = Lane(share)
+            job_class = share.classes[job.demand] = JobClass(self.ledger.request(job.share, job.demand), share, lane)
+            job_class.blocked = blocked_reason(self.policy, self.assumptions, share.share, job.demand)
+        return job_class
 
     # -- waiting ----------------------------------------------------------------
 
     def lane_of(self, job: Job) -> Lane:
         """Return the lane `job` waits in."""
-        key = tuple(unit for unit, _ in job.demand) if self._by_unit else ()
-        lanes = self.shares[job.share].lanes
-        lane = lanes.get(key)
-        if lane is None:
-            lanes[key] = lane = Lane(job.share)
-        return lane
+        return job.job_class.lane
 
     def wait(self, job: Job, now: float) -> None:
         """Make `job` RUNNABLE; `now` in seconds."""
-        first_time = job.state is JobState.SUBMITTED
-        job.state = JobState.RUNNABLE
+        keeps_place = self._requeue_keeps_place or job.state is _SUBMITTED
+        job.state = _RUNNABLE
         job.runnable_since = now
-        lane = self.lane_of(job)
-        keeps_place = first_time or self.assumptions.requeue_keeps_place
+        lane = job.job_class.lane
         lane.waiting.add(job, job.created if keeps_place else now)
-        self._refresh(lane)
+        if lane.waiting.front() is job:
+            self._come_forward(lane, job)
 
     def leave_queue(self, job: Job) -> None:
         """Take a waiting job out of its lane."""
-        lane = self.lane_of(job)
+        lane = job.job_class.lane
         lane.waiting.remove(job)
         job.blocked = None
-        self._refresh(lane)
+        if lane.front is job:
+            self._come_forward(lane, lane.waiting.front())
 
-    def _refresh(self, lane: Lane) -> None:
-        """Bring front job and turn of `lane` up to date after its waiting jobs changed."""
-        front = lane.waiting.front()
-        turn = _NO_TURN if front is None else self._turn(front)
-        if front is lane.front and turn == lane.turn:
-            return
-        if lane.front is not None:
-            del self.line[bisect_left(self.line, (lane.turn,))]
-        lane.front, lane.turn = front, turn
-        if front is not None:
-            insort(self.line, (turn, lane))
-        lanes = self.shares[lane.share].lanes.values() if self._by_unit else (lane,)
-        self.new_fronts += lanes
-        self._wake(lanes)
+    def _come_forward(self, lane: Lane, front: Job | None) -> None:
+        """Have another front job, or one whose priority changed, looked at."""
+        lane.front = front
+        if front is None:
+            self.attention.awake.pop(lane, None)
+        self.attention.changed(lane.owner)
 
-    def _turn(self, job: Job) -> tuple[float, int, int]:
-        if self._by_created and job.entry is not None:
-            return job.entry[1], -job.rank, job.sequence
-        return job.runnable_since, -job.rank, job.sequence
+    def turn(self, lane: Lane) -> tuple[float, int, int]:
+        """Return the place of a front job among those of all lanes (contract.md section 2)."""
+        job = lane.front
+        if job is None or job.entry is None:
+            return 0.0, 0, 0
+        return job.entry[1] if self._by_created else job.runnable_since, -job.rank, job.sequence
 
     def fronts(self) -> list[tuple[Job, Lane]]:
         """Return the front jobs of all shares, blocked ones too, in the order shares are served."""
-        return [
-            (lane.front, lane)
-            for _, lane in self.line
-            if lane.front is not None and not (self._by_unit and self._held_up(lane.front, lane))
-        ]
+        lanes = sorted((lane for share in self.shares.values() for lane in share.lanes.values()), key=self.turn)
+        return [(job, lane) for lane in lanes if (job := self.first_of(lane)) is not None]
 
     def fronts_to_look_at(self) -> list[tuple[Job, Lane]]:
         """Return the front jobs for which something might be done, in the order shares are served."""
-        freed = _ENDLESS if self.stopping else self._freed
-        if freed < self._quiet_until:
-            return []
-        return [(job, lane) for job, lane in self.fronts() if lane.quiet_until <= freed and job.blocked is None]
-
-    def leave_quiet(self, lanes: Iterable[tuple[Lane, float]]) -> None:
-        """Don't look at lanes again until some instances were freed, or something about their share changes.
-
-        Parameters
-        ----------
-        lanes : iterable of (Lane, float)
-            All that were to be looked at, with the least number of instances that must be freed.
-        """
-        if not self.assumptions.skip_unfit_fronts:
-            return  # a borrower that doesn't fit must be seen, to be waited for (A9)
-        for lane, instances in lanes:
-            lane.quiet_until = self._freed + instances
-        self._quiet_until = min(
-            (lane.quiet_until for _, lane in self.line if lane.front is not None and lane.front.blocked is None),
-            default=_ENDLESS,
-        )
-
-    def _wake(self, lanes: Iterable[Lane]) -> None:
-        """Have the pass look at the front jobs of `lanes` again."""
-        self._quiet_until = 0.0
-        for lane in lanes:
-            lane.quiet_until = 0.0
-
-    def _wake_all(self) -> None:
-        self._wake(lane for _, lane in self.line)
+        lanes: Iterable[Lane] = self.attention.awake
+        if len(self.attention.awake) > 1:
+            lanes = sorted(lanes, key=self.turn)
+        return [(job, lane) for lane in lanes if (job := self.front(lane)) is not None]
 
     def first_of(self, lane: Lane) -> Job | None:
         """Return the front job of `lane`, blocked or not, unless it is held up."""
@@ -234,12 +208,12 @@ class QueueState:
 
     def front(self, lane: Lane) -> Job | None:
         """Return the front job of `lane` unless it is blocked or held up."""
-        job = self.first_of(lane)
-        return None if job is None or job.blocked is not None else job
+        job = lane.front
+        return None if job is None or job.blocked is not None or (self._by_unit and self._held_up(job, lane)) else job
 
     def _held_up(self, job: Job, lane: Lane) -> bool:
         """Whether an earlier job of another lane of the share needs one of the same units (A6)."""
-        fronts = (other.front for other in self.shares[lane.share].lanes.values() if other is not lane)
+        fronts = (other.front for other in lane.owner.lanes.values() if other is not lane)
         units = {unit for unit, _ in job.demand}
         return any(
             front is not None
@@ -253,70 +227,71 @@ class QueueState:
     def unblock(self, job: Job) -> None:
         """Let a waiting job be looked at again."""
         job.blocked = None
-        lane = self.lane_of(job)
-        self.new_fronts.append(lane)
-        self._wake((lane,))
+        self.attention.changed(job.job_class.share)
 
     # -- holding ----------------------------------------------------------------
 
     def hold(self, job: Job, now: float) -> None:
         """Let `job` hold its demand from `now`, in seconds."""
         self._dispatches += 1
-        job.state = JobState.SCHEDULED
+        job.state = _SCHEDULED
         job.dispatched_at = now
         job.dispatch_order = self._dispatches
-        self.ledger.take(job.share, job.demand)
-        share = self.shares[job.share]
-        insort(share.holding, (self._victim_key(job), job))
-        self._wake(share.lanes.values())
+        job_class = job.job_class
+        job_class.take()
+        job_class.share.holding.add(job)
+        self.attention.changed(job_class.share)
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing any more."""
-        self.ledger.release(job.share, job.demand)
-        share = self.shares[job.share]
-        del share.holding[bisect_left(share.holding, (self._victim_key(job),))]
-        for _, count in job.demand:
-            self._freed += count
-        self._wake(share.lanes.values())
+        job_class = job.job_class
+        job_class.release()
+        job_class.share.holding.remove(job)
+        self.attention.changed(job_class.share)
+        self.attention.freed(job_class)
 
     def set_priority(self, job: Job, priority: int) -> None:
         """Change the priority of a waiting or holding job."""
-        share = self.shares[job.share]
+        share, lane = job.job_class.share, job.job_class.lane
         if job.state.holds:
-            del share.holding[bisect_left(share.holding, (self._victim_key(job),))]
-            job.priority = priority
-            insort(share.holding, (self._victim_key(job), job))
-            self._wake(share.lanes.values())
+            share.holding.set_priority(job, priority)
+            self.attention.changed(share)
         else:
             job.priority = priority
-            lane = self.lane_of(job)
             lane.waiting.reorder(job)
-            self._refresh(lane)
+            front = lane.waiting.front()
+            if lane.front is not front or front is job:
+                self._come_forward(lane, front)
 
-    def _victim_key(self, job: Job) -> tuple[int, float, int]:
+    def victim_order(self, job: Job) -> tuple[float, int]:
+        """Return the place of a holding job among victims of one priority (A10)."""
         if self._newest_first:
-            return job.rank, -job.dispatched_at, -job.dispatch_order
-        return job.rank, job.dispatched_at, job.dispatch_order
+            return -job.dispatched_at, -job.dispatch_order
+        return job.dispatched_at, job.dispatch_order
 
     # -- claims -----------------------------------------------------------------
 
     def start_stopping(self, job: Job, lane: Lane | None) -> None:
         """Count `job` as being stopped for the front job of `lane`, whoever it stopped for before."""
+        if not self.stopping:
+            self.attention.preemptions_begin()
         earlier = self.stopping.get(job)
         if earlier is not None:
             del earlier.claim[job]
+            self.attention.changed(earlier.owner)
         self.stopping[job] = lane
+        self.attention.changed(job.job_class.share)
         if lane is not None:
             lane.claim[job] = None
+            self.attention.changed(lane.owner)
 
     def end_stopping(self, job: Job) -> Lane | None:
         """Count `job` as stopped; return the lane whose claim this completes, if any."""
         lane = self.stopping.pop(job)
-        if not self.stopping:
-            self._wake_all()
         if lane is None:
             return None
         del lane.claim[job]
+        self.attention.changed(lane.owner)
         return None if lane.claim else lane
 
     def claims(self) -> Iterator[Lane]:

@@ -1,8 +1,10 @@
 """The state of a queue as a plain document: written down, looked up, or made up for a dry run.
 
-``{"environment", "shares", "jobs": [...]}``, the policy as in a policy file, and for each job
-``job``, ``share``, ``demand``, and optionally ``state`` (default RUNNABLE), ``priority``,
-``createdAt``, ``dispatchedAt`` (seconds) and ``preemptionRetries``.
+``{"environment", "shares", "paused", "jobs": [...]}``, the policy as in a policy file. ``paused``
+(default false) says that the service environment is DISABLED. Each job has ``job``, ``share`` and
+``demand``, and optionally ``state`` (default RUNNABLE), ``priority``, ``createdAt``,
+``dispatchedAt`` (seconds), ``preemptionRetries``, and what AWS Batch shows of it: ``name``,
+``statusReason`` and ``preemptions``, a list of ``{"at", "reason"}``.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from quota_scheduler.demand import make_demand
 from quota_scheduler.exceptions import DocumentError, QuotaSchedulerError
-from quota_scheduler.job import Job, JobState
+from quota_scheduler.job import Job, JobState, PreemptionKind
 from quota_scheduler.policy_document import dump_policy, load_policy, require_mapping
 from quota_scheduler.scheduler import Scheduler
 
@@ -20,14 +22,24 @@ if TYPE_CHECKING:
 
     from quota_scheduler.assumptions import Assumptions
 
-__all__ = ["dump_state", "job_from_document", "load_state"]
+__all__ = ["PREEMPTION_IN_PROGRESS", "dump_state", "find_job", "job_from_document", "load_state"]
 
-_JOB_KEYS = {"job", "share", "demand", "state", "priority", "createdAt", "dispatchedAt", "preemptionRetries"}
-_STATES = {state.value: state for state in JobState if state.holds or state is JobState.RUNNABLE}
+PREEMPTION_IN_PROGRESS = "PREEMPTION_IN_PROGRESS"
+"""What the status reason of a job that is being preempted begins with (facts.md, Events)."""
+
+_LACKS_CAPACITY = "CAPACITY:"
+_JOB_KEYS = {
+    *("job", "share", "demand", "state", "priority", "createdAt", "dispatchedAt", "preemptionRetries"),
+    *("name", "statusReason", "preemptions"),
+}
+_STATES = (*(state.value for state in JobState), "PENDING")
+_NEVER = float("inf")
 
 
 def load_state(document: object, assumptions: Assumptions | None = None) -> tuple[Scheduler, float]:
     """Make a scheduler that stands where a document says, before any pass.
+
+    Jobs that are SUBMITTED, PENDING or have ended aren't in the queue, and are left out.
 
     Returns
     -------
@@ -40,25 +52,48 @@ def load_state(document: object, assumptions: Assumptions | None = None) -> tupl
     DocumentError, PolicyError
     """
     mapping = require_mapping(document, "state")
-    scheduler = Scheduler(load_policy(mapping), assumptions=assumptions)
-    jobs = mapping.get("jobs", [])
-    if not isinstance(jobs, list):
-        raise DocumentError("state.jobs is no list: give one entry for each job")
-    entries = [require_mapping(entry, f"jobs[{index}]") for index, entry in enumerate(jobs)]
+    scheduler = Scheduler(load_policy(mapping, as_deployed=True), assumptions=assumptions)
+    entries = _entries(mapping)
     entries.sort(key=lambda entry: (_time(entry, "createdAt"), str(entry.get("job"))))
-    for entry in sorted(entries, key=lambda entry: _time(entry, "dispatchedAt")):
-        if entry.get("state", "RUNNABLE") != "RUNNABLE":
-            _place(scheduler, entry)
-    for entry in entries:
-        if entry.get("state", "RUNNABLE") == "RUNNABLE":
-            scheduler.submit(job_from_document(entry), _time(entry, "createdAt"))
-    times = [_time(entry, key) for entry in entries for key in ("createdAt", "dispatchedAt")]
-    return scheduler, max(times, default=0.0)
+    now = max((_time(entry, key) for entry in entries for key in ("createdAt", "dispatchedAt")), default=0.0)
+    waiting = [entry for entry in entries if _state(entry) == "RUNNABLE"]
+    holding = [entry for entry in entries if _state(entry) in ("SCHEDULED", "STARTING", "RUNNING")]
+    try:
+        for entry in sorted(holding, key=lambda entry: _time(entry, "dispatchedAt")):
+            _place(scheduler, entry, now)
+        for entry in waiting:
+            _queue(scheduler, entry)
+    except QuotaSchedulerError as error:
+        raise DocumentError(f"state: {error}") from None
+    paused = mapping.get("paused", False)
+    if not isinstance(paused, bool):
+        raise DocumentError(f"state.paused is {paused!r}: use true or false")
+    scheduler.paused = paused
+    return scheduler, now
 
 
 def dump_state(scheduler: Scheduler) -> dict[str, Any]:
     """Return the document :func:`load_state` makes such a scheduler from."""
-    return {**dump_policy(scheduler.policy), "jobs": [_dump_job(job) for job in scheduler.jobs.values()]}
+    document = {**dump_policy(scheduler.policy), "jobs": [_dump_job(job) for job in scheduler.jobs.values()]}
+    return {**document, "paused": True} if scheduler.paused else document
+
+
+def find_job(document: object, job: str) -> Mapping[str, Any]:
+    """Return the entry of a job, by id or by a name that only one job has.
+
+    Raises
+    ------
+    DocumentError
+        There is none, or several jobs have that name.
+    """
+    entries = _entries(require_mapping(document, "state"))
+    found = [entry for entry in entries if entry.get("job") == job]
+    found = found or [entry for entry in entries if entry.get("name") == job]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise DocumentError(f"{len(found)} jobs are called {job!r}: name one by its id, such as {found[0].get('job')}")
+    raise DocumentError(f"job {job!r} is not in the queue: name one by its id")
 
 
 def job_from_document(entry: Mapping[str, Any]) -> Job:
@@ -68,6 +103,9 @@ def job_from_document(entry: Mapping[str, Any]) -> Job:
     if not isinstance(name, str) or not name or unknown:
         what = f"has unknown key {unknown[0]!r}" if unknown else f"is called {name!r}"
         raise DocumentError(f"a job {what}: give {', '.join(sorted(_JOB_KEYS))}")
+    retries = entry.get("preemptionRetries")
+    if retries is not None and (isinstance(retries, bool) or not isinstance(retries, int) or retries < 0):
+        raise DocumentError(f"job {name}: preemptionRetries is {retries!r}: use a whole number of 0 or more")
     try:
         demand = make_demand(entry.get("demand"))
     except QuotaSchedulerError as error:
@@ -78,22 +116,46 @@ def job_from_document(entry: Mapping[str, Any]) -> Job:
         demand=demand,
         priority=entry.get("priority"),
         created=_time(entry, "createdAt"),
-        preemption_retries=entry.get("preemptionRetries"),
+        preemption_retries=retries,
     )
 
 
-def _place(scheduler: Scheduler, entry: Mapping[str, Any]) -> None:
-    state = _STATES.get(str(entry["state"]))
-    if state is None:
-        raise DocumentError(f"job {entry.get('job')}: state is {entry['state']!r}: use one of {', '.join(_STATES)}")
+def _entries(mapping: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    jobs = mapping.get("jobs", [])
+    if not isinstance(jobs, list):
+        raise DocumentError("state.jobs is no list: give one entry for each job")
+    return [require_mapping(entry, f"jobs[{index}]") for index, entry in enumerate(jobs)]
+
+
+def _state(entry: Mapping[str, Any]) -> str:
+    state = entry.get("state", "RUNNABLE")
+    if state not in _STATES:
+        raise DocumentError(f"job {entry.get('job')}: state is {state!r}: use one of {', '.join(_STATES)}")
+    return str(state)
+
+
+def _place(scheduler: Scheduler, entry: Mapping[str, Any], now: float) -> None:
     job = job_from_document(entry)
     scheduler.place(job, _time(entry, "dispatchedAt"))
-    scheduler.progress(job.id, state, job.dispatched_at)
+    scheduler.progress(job.id, JobState(entry["state"]), job.dispatched_at)
+    reason = str(entry.get("statusReason", ""))
+    if reason.startswith(PREEMPTION_IN_PROGRESS):
+        kind = PreemptionKind.IN_SHARE if "in-share" in reason.lower() else PreemptionKind.CROSS_SHARE
+        scheduler.note_preemption(job.id, kind, now)
+
+
+def _queue(scheduler: Scheduler, entry: Mapping[str, Any]) -> None:
+    job = job_from_document(entry)
+    if str(entry.get("statusReason", "")).startswith(_LACKS_CAPACITY):
+        scheduler.place(job, job.created)
+        scheduler.lack_capacity(job.id, job.created, retry_at=_NEVER)
+    else:
+        scheduler.submit(job, job.created, accepted=True)
 
 
 def _time(entry: Mapping[str, Any], key: str) -> float:
     value = entry.get(key, 0)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < _NEVER:
         raise DocumentError(f"job {entry.get('job')}: {key} is {value!r}: use a number of seconds")
     return float(value)
 
@@ -111,4 +173,8 @@ def _dump_job(job: Job) -> dict[str, Any]:
         document["dispatchedAt"] = job.dispatched_at
     if job.preemption_retries is not None:
         document["preemptionRetries"] = job.preemption_retries
+    if job.stopping is not None:
+        document["statusReason"] = f"{PREEMPTION_IN_PROGRESS}: {job.stopping.value}"
+    elif job.blocked is not None:
+        document["statusReason"] = job.blocked
     return document

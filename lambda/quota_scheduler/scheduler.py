@@ -14,11 +14,12 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from quota_scheduler.assumptions import Assumptions
-from quota_scheduler.blocked import BlockedReason, blocked_reason
+from quota_scheduler.blocked import BlockedReason
 from quota_scheduler.exceptions import JobError, PolicyError
 from quota_scheduler.findings import Finding, Level
 from quota_scheduler.job import Job, JobState
 from quota_scheduler.outcome import Decision, Outcome, OutcomeKind, Victim
+from quota_scheduler.outlook import Trial
 from quota_scheduler.queue_state import QueueState
 from quota_scheduler.scheduling_pass import Action, action_for_claimant, next_action
 from quota_scheduler.time_limits import reason_code
@@ -27,7 +28,6 @@ from quota_scheduler.value_rules import check_priority
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from quota_scheduler.demand import Demand
     from quota_scheduler.job import PreemptionKind
     from quota_scheduler.ledger import Figures
     from quota_scheduler.policy import QuotaPolicy, QuotaShare
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from quota_scheduler.time_limits import TimeLimit
 
 __all__ = ["Scheduler"]
+
+# before Python 3.12, naming an enum's member costs as much as a call
+_RUNNABLE, _SUCCEEDED = JobState.RUNNABLE, JobState.SUCCEEDED
+_DISPATCHED = OutcomeKind.DISPATCHED
 
 _TIMEOUT = "Job attempt duration exceeded timeout"
 
@@ -94,8 +98,8 @@ class Scheduler:
         self._sequence = 0
         self.paused = False
         self._completed_claims: list[Lane] = []
-        self._reasons: dict[tuple[str, Demand], str | None] = {}
-        """Blocked reason of each demand under the policy in force."""
+        self._restless = self.assumptions.lowered_limits_preempt
+        """Whether a pass can find something to do though no front job asks for it."""
         self._outcomes: list[Outcome] = []
 
     @property
@@ -130,9 +134,9 @@ class Scheduler:
     def place(self, job: Job, dispatched_at: float) -> None:
         """Take a job as already holding since `dispatched_at`, without any scheduling.
 
-        Among equal times the one placed later counts as dispatched later.
+        Its share may be DISABLED since. Among equal times the one placed later counts as dispatched later.
         """
-        self._take(job, accepted=False)
+        self._take(job, accepted=True)
         job.attempts_used = 1
         self.state.hold(job, dispatched_at)
 
@@ -143,6 +147,14 @@ class Scheduler:
             job.started_at = now
             self._arm_timeout(job, now)
         job.state = state
+
+    def note_preemption(self, job_id: str, kind: PreemptionKind, until: float) -> None:
+        """Record that a holding job is being preempted, for whom isn't known, and stops at `until`, in seconds."""
+        job = self._holding(job_id)
+        if job.stopping is None:
+            job.stopping = kind
+            self.state.start_stopping(job, None)
+            self._arm(until, _Timer.STOPPED, job, job.dispatch_order)
 
     def finish(self, job_id: str) -> None:
         """End a holding job as SUCCEEDED."""
@@ -200,7 +212,6 @@ class Scheduler:
             if job.share not in kept:
                 self.terminate(job.id)
         self.state.adopt(policy)
-        self._reasons.clear()
 
     def set_limits(self, share: str, limits: Mapping[str, int]) -> None:
         """Change the capacity limits of a share; raises JobError where it is unknown."""
@@ -229,9 +240,11 @@ class Scheduler:
         list of Outcome
             What happened since the last call, in order.
         """
-        while self._timers and self._timers[0][0] < now:
-            self._run_at(self._timers[0][0])
-        self._run_at(now)
+        timers = self._timers
+        while timers and timers[0][0] < now:
+            self._run_at(timers[0][0])
+        if self._restless or self.state.attention.awake or self._completed_claims or (timers and timers[0][0] <= now):
+            self._run_at(now)
         outcomes, self._outcomes = self._outcomes, []
         return outcomes
 
@@ -250,8 +263,8 @@ class Scheduler:
         self._judge_fronts(now)
         if self._completed_claims and not self.paused:
             completed, self._completed_claims = self._completed_claims, []
-            for _, lane in self.state.fronts():
-                if lane in completed and (action := action_for_claimant(self.state, lane)) is not None:
+            for lane in sorted(completed, key=self.state.turn):
+                if (action := action_for_claimant(self.state, lane)) is not None:
                     self._carry_out(action, now)
             self._judge_fronts(now)
 
@@ -284,11 +297,13 @@ class Scheduler:
     def _carry_out(self, action: Action, now: float) -> None:
         job = action.job
         if job is not None and not action.victims and not action.taken_over:
-            before, figures = job.state, self._figures(job)
+            figures = self._figures(job)
             self.state.leave_queue(job)
             self.state.hold(job, now)
-            decision = Decision(now, action.rule, job.id, job.share, job.rank, (), (), figures, self._figures(job))
-            self._report(now, OutcomeKind.DISPATCHED, job, before, decision=decision)
+            decision = None
+            if self.explains:
+                decision = Decision(now, action.rule, job.id, job.share, job.rank, (), (), figures, self._figures(job))
+            self._report(now, _DISPATCHED, job, _RUNNABLE, decision=decision)
             return
         decision = self._preemption_decision(action, now)
         for victim in action.taken_over:
@@ -306,11 +321,11 @@ class Scheduler:
         after: tuple[Figures, ...] = ()
         if job is not None and self.explains:
             before = self._figures(job)
-            trial = self.state.ledger.copy()
-            for victim in {**self.state.stopping, **dict.fromkeys(victim for victim, _ in action.victims)}:
-                trial.release(victim.share, victim.demand)
-            trial.take(job.share, job.demand)
-            after = trial.figures(job.share, job.demand)
+            with Trial() as trial:
+                for victim in {**self.state.stopping, **dict.fromkeys(victim for victim, _ in action.victims)}:
+                    trial.release(victim)
+                trial.take(job)
+                after = self._figures(job)
         return Decision(
             at=now,
             rule=action.rule,
@@ -328,7 +343,7 @@ class Scheduler:
         return Victim(job.id, job.share, kind, job.rank, over)
 
     def _figures(self, job: Job) -> tuple[Figures, ...]:
-        return self.state.ledger.figures(job.share, job.demand) if self.explains else ()
+        return self.state.ledger.figures(job.job_class) if self.explains else ()
 
     def _stopped(self, job: Job, now: float) -> None:
         """Complete a preemption: RUNNABLE again, or FAILED without retries left."""
@@ -369,21 +384,20 @@ class Scheduler:
 
     def _judge_fronts(self, now: float) -> None:
         """Give front jobs that can never run their reason, once each time the front or the policy changes."""
-        lanes, self.state.new_fronts = self.state.new_fronts, []
-        for lane in lanes:
+        for lane in self.state.attention.awake:
             job = self.state.first_of(lane)
-            if job is None or job.blocked == BlockedReason.INSUFFICIENT_CAPACITY:
-                continue
-            key = (job.share, job.demand)
-            if key not in self._reasons:
-                share = self.state.shares[job.share].share
-                self._reasons[key] = blocked_reason(self.policy, self.assumptions, share, job.demand)
-            reason = self._reasons[key]
-            if reason is not None and reason != job.blocked:
-                self._block(job, reason, now)
-            elif reason is None and job.blocked is not None:
-                job.blocked = None
-                self._report(now, OutcomeKind.UNBLOCKED, job, job.state)
+            if job is not None and job.blocked is not job.job_class.blocked:
+                self._judge(job, now)
+
+    def _judge(self, job: Job, now: float) -> None:
+        reason = job.job_class.blocked
+        if job.blocked == BlockedReason.INSUFFICIENT_CAPACITY:
+            return
+        if reason is not None:
+            self._block(job, reason, now)
+        else:
+            job.blocked = None
+            self._report(now, OutcomeKind.UNBLOCKED, job, job.state)
 
     def _block(self, job: Job, reason: str, now: float) -> None:
         job.blocked = reason
@@ -417,6 +431,7 @@ class Scheduler:
         self._sequence += 1
         job.sequence = self._sequence
         self.jobs[job.id] = job
+        job.job_class = self.state.class_of(job)
 
     def _share(self, name: str) -> QuotaShare:
         state = self.state.shares.get(name)

@@ -8,16 +8,17 @@ out on its own. What a pass costs depends on the shares and units, not on the jo
 from __future__ import annotations
 
 from enum import Enum
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from quota_scheduler.job import Job, PreemptionKind
-from quota_scheduler.outlook import Outlook
+from quota_scheduler.outlook import Outlook, Trial
 from quota_scheduler.victims import borrowers_to_stop, lower_priority_jobs, without_needless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from quota_scheduler.attention import Attention
+    from quota_scheduler.job_class import JobClass
     from quota_scheduler.queue_state import Lane, QueueState
 
 __all__ = ["Action", "Rule", "action_for_claimant", "action_for_front", "next_action"]
@@ -32,6 +33,9 @@ class Rule(str, Enum):
     IN_SHARE = "in-share"
     LOWERED_LIMIT = "lowered-limit"
     """Assumption A12, where it is flipped."""
+
+
+_OWN_QUOTA, _BORROW = Rule.OWN_QUOTA, Rule.BORROW  # before Python 3.12, naming a member costs as much as a call
 
 
 class Action(NamedTuple):
@@ -71,14 +75,12 @@ def next_action(state: QueueState) -> Action | None:
         if action is not None:
             return action
     fronts = state.fronts_to_look_at()
-    if not fronts:
-        return None
     entitled, others = [], []
     for job, lane in fronts:
-        if not state.ledger.within_limit(job.share, job.demand):
+        if not job.job_class.within_limit():
             others.append((job, lane))
         elif _fits_now_and_later(state, job, lane):
-            return Action(Rule.OWN_QUOTA, job, lane)
+            return Action(_OWN_QUOTA, job, lane)
         else:
             entitled.append((job, lane))
     for job, lane in entitled:
@@ -87,38 +89,62 @@ def next_action(state: QueueState) -> Action | None:
             return action
     for job, lane in others:
         if _borrow(state, job, lane):
-            return Action(Rule.BORROW, job, lane)
-        if not state.assumptions.skip_unfit_fronts and state.shares[job.share].borrows:
+            return Action(_BORROW, job, lane)
+        if not state.assumptions.skip_unfit_fronts and lane.owner.borrows:
             break
     for job, lane in fronts:
         action = _preempt_in_share(state, job, lane)
         if action is not None:
             return action
-    state.leave_quiet((lane, _least_freed(state, job)) for job, lane in fronts)
+    for job, lane in fronts:
+        _leave(state, job, lane)
+    state.attention.rest()
     return None
 
 
-def _least_freed(state: QueueState, job: Job) -> float:
-    """Return how many instances other shares must free, at least, before anything can be done for `job`.
+def _leave(state: QueueState, job: Job, lane: Lane) -> None:
+    """Say what, beside a change of its own share, may help a front job for which nothing can be done now."""
+    share, job_class, attention = lane.owner, job.job_class, state.attention
+    if job_class.within_limit() or not state.assumptions.skip_unfit_fronts:
+        attention.watch(lane)
+    elif share.preempts and share.holding.any_below(job.rank):
+        attention.eye(lane)
+        idle = _idle(job_class)
+        with Trial() as trial:
+            for holder in lower_priority_jobs(job):
+                trial.release(holder)
+            if state.stopping or job_class.within_limit():
+                attention.watch(lane)
+            elif share.borrows:
+                _leave_borrower(attention, lane, job_class, idle)
+    elif share.borrows:
+        _leave_borrower(attention, lane, job_class, _idle(job_class))
 
-    What its own share frees isn't counted: that has the pass look at it anyway. A job that may take
-    capacity back is looked at always (0), since another share's next dispatch can make it a borrower.
-    """
-    ledger, share = state.ledger, state.shares[job.share]
-    may_preempt = share.share.in_share_preemption and next(lower_priority_jobs(state, job), None) is not None
-    if may_preempt or ledger.within_limit(job.share, job.demand):
-        return 0
-    short = max(ledger.shortage(job.share, job.demand).values(), default=0) if share.borrows else 0
-    return short or float("inf")
+
+def _idle(job_class: JobClass) -> list[int]:
+    """Return what is both free and lendable of each unit, in instances."""
+    return [min(account.pool.free, account.pool.spare) for account, _ in job_class.parts]
+
+
+def _leave_borrower(attention: Attention, lane: Lane, job_class: JobClass, idle: list[int]) -> None:
+    """Leave a job that can only borrow until enough is idle, unless its share's own ceiling is in the way."""
+    if any(account.use + count > account.ceiling for account, count in job_class.parts):
+        return
+    for (account, count), idle_now in zip(job_class.parts, idle, strict=True):
+        need = account.need(count)
+        if need > 0 and account.lends:
+            attention.wish(lane, account.pool, idle_now + need)
+            return
+    attention.watch(lane)
 
 
 def action_for_front(state: QueueState, job: Job, lane: Lane) -> Action | None:
     """Return what a pass would do for one front job if it came to it, or None."""
-    if not state.ledger.within_limit(job.share, job.demand):
+    if not job.job_class.within_limit():
         if _borrow(state, job, lane):
-            return Action(Rule.BORROW, job, lane)
+            return Action(_BORROW, job, lane)
     elif _fits_now_and_later(state, job, lane):
-        return Action(Rule.OWN_QUOTA, job, lane)
+        return Action(_OWN_QUOTA, job, lane)
     else:
         action = _reclaim(state, job, lane)
         if action is not None:
@@ -131,19 +157,19 @@ def action_for_claimant(state: QueueState, lane: Lane) -> Action | None:
     job = state.front(lane)
     if job is None:
         return None
-    if not state.ledger.within_limit(job.share, job.demand):
-        return Action(Rule.BORROW, job, lane) if _borrow(state, job, lane) else None
-    return Action(Rule.OWN_QUOTA, job, lane) if _fits_now_and_later(state, job, lane) else None
+    if not job.job_class.within_limit():
+        return Action(_BORROW, job, lane) if _borrow(state, job, lane) else None
+    return Action(_OWN_QUOTA, job, lane) if _fits_now_and_later(state, job, lane) else None
 
 
 def _fits_now_and_later(state: QueueState, job: Job, lane: Lane) -> bool:
     """Step 1, for an entitled job: I1 and I4 hold with it now, and once claims are served."""
-    if not state.ledger.fits(job.share, job.demand):
+    if not job.job_class.fits():
         return False
     if not state.stopping:
         return True
-    with Outlook(state, lane) as outlook:
-        return outlook.fits(job)
+    with Outlook(state, lane):
+        return job.job_class.fits()
 
 
 def _reclaim(state: QueueState, job: Job, lane: Lane) -> Action | None:
@@ -165,14 +191,14 @@ def _plan_reclaim(state: QueueState, job: Job, trial: Outlook) -> tuple[list[Job
     mark = trial.mark()
     for victim in for_borrowers:
         trial.take(victim)
-    need = trial.shortage(job)
+    need = job.job_class.shortage()
     trial.undo(mark)
     return victims, [victim for victim in for_borrowers if any(unit in need for unit, _ in victim.demand)]
 
 
 def _borrow(state: QueueState, job: Job, lane: Lane) -> bool:
     """Step 3, for a job that isn't entitled: its share borrows, and I1, I3 and I4 hold now and later."""
-    if not state.shares[job.share].borrows or not state.ledger.can_borrow(job.share, job.demand):
+    if not lane.owner.borrows or not job.job_class.can_borrow():
         return False
     if not state.stopping:
         return True
@@ -182,27 +208,23 @@ def _borrow(state: QueueState, job: Job, lane: Lane) -> bool:
 
 def _preempt_in_share(state: QueueState, job: Job, lane: Lane) -> Action | None:
     """Step 4: stop lower-priority jobs of the share of `job` so that 1, 2 or 3 can serve it."""
-    share = state.shares[job.share]
-    if not share.share.in_share_preemption or share.has_claim():
-        return None
-    candidates = lower_priority_jobs(state, job)
-    first = next(candidates, None)
-    if first is None:
+    share = lane.owner
+    if not share.preempts or not share.holding.any_below(job.rank) or share.has_claim():
         return None
     with Outlook(state, lane) as trial:
-        return _plan_in_share(state, job, lane, trial, chain((first,), candidates))
+        return _plan_in_share(state, job, lane, trial)
 
 
-def _plan_in_share(state: QueueState, job: Job, lane: Lane, trial: Outlook, candidates: Iterable[Job]) -> Action | None:
+def _plan_in_share(state: QueueState, job: Job, lane: Lane, trial: Outlook) -> Action | None:
     def serves() -> bool:
-        if trial.within_limit(job):
+        if job.job_class.within_limit():
             return borrowers_to_stop(state, job, trial) is not None
-        return state.shares[job.share].borrows and trial.can_borrow(job)
+        return lane.owner.borrows and trial.can_borrow(job)
 
     if serves():
         return None  # what is stopping already will do
     picks: list[Job] = []
-    for candidate in candidates:
+    for candidate in lower_priority_jobs(job):
         if trial.needs(job, candidate):
             trial.release(candidate)
             picks.append(candidate)
@@ -211,7 +233,7 @@ def _plan_in_share(state: QueueState, job: Job, lane: Lane, trial: Outlook, cand
     else:
         return None
     picks = without_needless(picks, trial, serves)
-    plan = _plan_reclaim(state, job, trial) if trial.within_limit(job) else None
+    plan = _plan_reclaim(state, job, trial) if job.job_class.within_limit() else None
     others, taken_over = plan or ([], [])
     victims = _each(picks, PreemptionKind.IN_SHARE) + _each(others, PreemptionKind.CROSS_SHARE)
     return Action(Rule.IN_SHARE, job, lane, victims, tuple(taken_over))
@@ -226,7 +248,7 @@ def _stop_jobs_beyond_limits(state: QueueState) -> Action | None:
     with Outlook(state, None) as outlook:
         for name, share in state.shares.items():
             units = outlook.over_ceiling(name)
-            for _, job in share.holding if units else ():
+            for job in share.holding if units else ():
                 if job.stopping is None and any(unit in units for unit, _ in job.demand):
                     return Action(Rule.LOWERED_LIMIT, None, None, _each([job], PreemptionKind.CROSS_SHARE))
     return None

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from quota_scheduler.demand import Demand, make_demand
 from quota_scheduler.exceptions import DocumentError, JobError
@@ -23,6 +24,7 @@ __all__ = ["TraceReading", "read_csv", "read_swf"]
 
 _REQUIRED = ("job_id", "submit_s", "duration_s", "team")
 _SWF_FIELDS = 18
+_Row = TypeVar("_Row")
 
 
 class _UnusableRowError(Exception):
@@ -35,15 +37,15 @@ class TraceReading:
 
     Parameters
     ----------
-    unit : str
-        Capacity unit that the trace's ``gpus`` column counts.
+    unit : str, optional
+        Capacity unit that the trace's ``gpus`` column counts; None for a trace without it.
     shares : collection of str
         Names of the policy's shares; rows of other teams are left out.
     team_shares : mapping of str to str
         Team to share, for teams that aren't called like their share.
     """
 
-    unit: str
+    unit: str | None
     shares: frozenset[str]
     team_shares: Mapping[str, str] = field(default_factory=dict)
 
@@ -73,16 +75,23 @@ def read_csv(lines: Iterable[str], reading: TraceReading) -> Workload:
     Raises
     ------
     DocumentError
-        A column is missing.
+        A column is missing, it isn't CSV, or there are ``gpus`` and ``reading`` names no unit.
     """
     table = csv.DictReader(lines)
-    columns = table.fieldnames or ()
+    try:
+        table.fieldnames = columns = [column.strip() for column in table.fieldnames or ()]
+        _require_columns(columns)
+        return _read(table, lambda row, mended: _csv_job(row, reading, mended))
+    except csv.Error as error:
+        raise DocumentError(f"after line {table.line_num}: not CSV: {error}") from None
+
+
+def _require_columns(columns: list[str]) -> None:
     missing = [column for column in _REQUIRED if column not in columns]
     if not missing and "gpus" not in columns and "demand" not in columns:
         missing = ["gpus"]
     if missing:
         raise DocumentError(f"trace has no column {missing[0]!r}: the first line names {', '.join(_REQUIRED)}, gpus")
-    return _read(table, lambda row, rows: _csv_job(row, reading, rows))
 
 
 def read_swf(lines: Iterable[str], reading: TraceReading) -> Workload:
@@ -98,51 +107,54 @@ def read_swf(lines: Iterable[str], reading: TraceReading) -> Workload:
     reading : TraceReading
     """
     rows = (line.split() for line in lines if line.strip() and not line.lstrip().startswith(";"))
-    return _read(rows, lambda row, report: _swf_job(row, reading, report))
+    return _read(rows, lambda row, mended: _swf_job(row, reading, mended))
 
 
-def _read(rows: Iterable, make_job: Callable) -> Workload:  # type: ignore[type-arg]
+def _read(rows: Iterable[_Row], make_job: Callable[[_Row, list[str]], WorkloadJob]) -> Workload:
     report = RowReport()
 
     def jobs() -> Iterator[WorkloadJob]:
-        seen: dict[str, int] = {}
+        seen: Counter[str] = Counter()
+        latest = -math.inf
         for row in rows:
             report.read += 1
+            mended: list[str] = []
             try:
-                job = make_job(row, report)
+                job = make_job(row, mended)
             except _UnusableRowError as reason:
                 report.skipped[str(reason)] += 1
                 continue
-            count = seen[job.id] = seen.get(job.id, 0) + 1
-            if count > 1:
-                report.fixed["job id given before: numbered"] += 1
-                job = job._replace(id=f"{job.id}#{count}")
+            seen[job.id] += 1
+            if seen[job.id] > 1:
+                mended.append("job id given before: numbered")
+                job = job._replace(id=f"{job.id}#{seen[job.id]}")
+            if job.submit < latest:
+                mended.append("not in order of submission: sorted")
+            latest = max(latest, job.submit)
+            report.fixed += bool(mended)
+            report.fixed_reasons.update(mended)
             yield job
 
     return Workload.of(jobs(), report)
 
 
-def _csv_job(row: Mapping[str, str | None], reading: TraceReading, report: RowReport) -> WorkloadJob:
+def _csv_job(row: Mapping[str, str | None], reading: TraceReading, mended: list[str]) -> WorkloadJob:
     cells = {key: (value or "").strip() for key, value in row.items() if isinstance(value, str)}
     if not cells.get("job_id"):
         raise _UnusableRowError("no job id")
-    share = reading.share_of(cells.get("team", ""))
-    submit = _number(cells.get("submit_s", ""), "submit time")
-    duration = _duration(cells.get("duration_s", ""))
-    demand_text = cells.get("demand", "")
-    demand = _demand(demand_text) if demand_text else _instances(cells.get("gpus", ""), reading.unit, report)
+    demand = cells.get("demand", "")
     return WorkloadJob(
         cells["job_id"],
-        share,
-        submit,
-        duration,
-        demand,
-        _priority(cells.get("priority", ""), report),
+        reading.share_of(cells.get("team", "")),
+        _number(cells.get("submit_s", ""), "submit time"),
+        _duration(cells.get("duration_s", "")),
+        _demand(demand) if demand else _instances(cells.get("gpus", ""), reading, mended),
+        _priority(cells.get("priority", ""), mended),
         _retries(cells.get("preemption_retries", "")),
     )
 
 
-def _swf_job(fields: list[str], reading: TraceReading, report: RowReport) -> WorkloadJob:
+def _swf_job(fields: list[str], reading: TraceReading, mended: list[str]) -> WorkloadJob:
     if len(fields) < _SWF_FIELDS:
         raise _UnusableRowError(f"fewer than {_SWF_FIELDS} fields")
     team = fields[14] if fields[14] != "-1" else fields[12]
@@ -152,7 +164,7 @@ def _swf_job(fields: list[str], reading: TraceReading, report: RowReport) -> Wor
         reading.share_of(team),
         _number(fields[1], "submit time"),
         _duration(fields[3]),
-        _instances(processors, reading.unit, report),
+        _instances(processors, reading, mended),
     )
 
 
@@ -173,13 +185,15 @@ def _duration(text: str) -> float:
     return duration
 
 
-def _instances(text: str, unit: str, report: RowReport) -> Demand:
+def _instances(text: str, reading: TraceReading, mended: list[str]) -> Demand:
+    if reading.unit is None:
+        raise DocumentError("the trace counts gpus, and there are several capacity units: name the one it counts")
     count = _number(text, "gpus")
     if count <= 0:
         raise _UnusableRowError("no gpus")
     if count != math.ceil(count):
-        report.fixed["fraction of a gpu: rounded up"] += 1
-    return make_demand({unit: math.ceil(count)})
+        mended.append("fraction of a gpu: rounded up")
+    return make_demand({reading.unit: math.ceil(count)})
 
 
 def _demand(text: str) -> Demand:
@@ -190,16 +204,16 @@ def _demand(text: str) -> Demand:
         raise _UnusableRowError("demand unreadable") from None
 
 
-def _priority(text: str, report: RowReport) -> int | None:
+def _priority(text: str, mended: list[str]) -> int | None:
     if not text:
         return None
     try:
         priority = int(float(text))
     except (ValueError, OverflowError):
-        report.fixed["priority is no number: left out"] += 1
+        mended.append("priority is no number: left out")
         return None
     if not 0 <= priority <= MAX_PRIORITY:
-        report.fixed[f"priority outside 0 to {MAX_PRIORITY}: nearest taken"] += 1
+        mended.append(f"priority outside 0 to {MAX_PRIORITY}: nearest taken")
     return min(max(priority, 0), MAX_PRIORITY)
 
 

@@ -87,10 +87,11 @@ def check_sharing(strategy: object, borrow_limit: object) -> Iterator[Finding]:
         )
 
 
-def check_priority(priority: object) -> Iterator[str]:
-    """Yield one message unless `priority` is a whole number from 0 to 9999."""
-    if not is_whole(priority) or not 0 <= priority <= MAX_PRIORITY:
-        yield (f"scheduling priority {_short(priority)} is not allowed: use a whole number from 0 to {MAX_PRIORITY}")
+def check_priority(priority: object) -> tuple[str, ...]:
+    """Return one message unless `priority` is a whole number from 0 to 9999."""
+    if is_whole(priority) and 0 <= priority <= MAX_PRIORITY:
+        return ()
+    return (f"scheduling priority {_short(priority)} is not allowed: use a whole number from 0 to {MAX_PRIORITY}",)
 
 
 def _check_unit(unit: object) -> Iterator[Finding]:

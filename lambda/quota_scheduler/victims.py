@@ -7,7 +7,6 @@ assumption A10. The chosen set is always minimal.
 from __future__ import annotations
 
 import heapq
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,28 +36,39 @@ def borrowers_to_stop(state: QueueState, job: Job, trial: Outlook) -> list[Job] 
         A minimal set in order of choice, empty where `job` fits already; None where stopping every
         borrower wouldn't do.
     """
-    need = trial.shortage(job)
+    job_class = job.job_class
+    need = job_class.shortage()
     if not need:
         return []
     mark = trial.mark()
     picks: list[Job] = []
     for candidate in _holders_of_other_shares(state, job, need):
-        if any(unit in need and trial.over(candidate, unit) for unit, _ in candidate.demand):
+        if _borrows_any(candidate, need):
             trial.release(candidate)
             picks.append(candidate)
-            need = trial.shortage(job)
+            need = job_class.shortage()
             if not need:
                 break
-    chosen = None if need else without_needless(picks, trial, lambda: trial.fits(job))
+    chosen = None if need else without_needless(picks, trial, job_class.fits)
     trial.undo(mark)
     return chosen
 
 
-def lower_priority_jobs(state: QueueState, job: Job) -> Iterator[Job]:
+def _borrows_any(holder: Job, units: Iterable[str]) -> bool:
+    """Whether `holder` holds one of `units` of which its share is over its limit."""
+    parts = holder.job_class.parts
+    return any(account.use > account.limit and account.pool.unit in units for account, _ in parts)
+
+
+def lower_priority_jobs(job: Job) -> Iterator[Job]:
     """Iterate over the holding jobs of the share of `job` with strictly lower priority, next victim first."""
-    holding = (holder for _, holder in state.shares[job.share].holding)
-    lower = takewhile(lambda holder: holder.rank < job.rank, holding)
-    return (holder for holder in lower if holder.stopping is None)
+    holding = job.job_class.share.holding
+    for rank in sorted(holding.ranks()):
+        if rank >= job.rank:
+            return
+        for holder in holding.of_rank(rank):
+            if holder.stopping is None:
+                yield holder
 
 
 def without_needless(picks: list[Job], trial: Outlook, suffices: Callable[[], bool]) -> list[Job]:
@@ -83,13 +93,13 @@ def without_needless(picks: list[Job], trial: Outlook, suffices: Callable[[], bo
 
 def _holders_of_other_shares(state: QueueState, job: Job, need: Iterable[str]) -> Iterator[Job]:
     """Iterate over jobs of shares over their limit in a needed unit, next victim first."""
-    over = (
+    ledger = state.ledger
+    holding = [
         other.holding
         for name, other in state.shares.items()
-        if name != job.share and any(state.ledger.over(name, unit) for unit in need)
-    )
-    return (holder for _, holder in heapq.merge(*over, key=_key) if holder.stopping is None)
-
-
-def _key(entry: tuple[tuple[int, float, int], Job]) -> tuple[int, float, int]:
-    return entry[0]
+        if other is not job.job_class.share and any(ledger.over(name, unit) for unit in need)
+    ]
+    for rank in sorted({rank for jobs in holding for rank in jobs.ranks()}):
+        for holder in heapq.merge(*(jobs.of_rank(rank) for jobs in holding), key=state.victim_order):
+            if holder.stopping is None:
+                yield holder

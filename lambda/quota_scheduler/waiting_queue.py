@@ -1,7 +1,7 @@
 """The RUNNABLE jobs of a share in their order (contract.md section 2).
 
-A heap whose outdated entries are dropped when they come up: adding, removing and
-reordering a job cost the logarithm of the number of jobs waiting, and looking at
+A heap whose outdated entries are dropped as soon as one of them would be the first: adding,
+removing and reordering a job cost the logarithm of the number of jobs waiting, and looking at
 the front costs nothing.
 """
 
@@ -32,16 +32,19 @@ class WaitingQueue:
 
     def add(self, job: Job, time: float) -> None:
         """Add `job` with its place among equal priorities given by `time`, in seconds."""
-        job.entry = (-job.rank, time, job.sequence, job)
-        heapq.heappush(self._heap, job.entry)
+        job.entry = entry = (-job.rank, time, job.sequence, job)
+        heapq.heappush(self._heap, entry)
         self._count += 1
 
     def remove(self, job: Job) -> None:
         """Take `job` out, wherever it stands."""
         job.entry = None
         self._count -= 1
-        if len(self._heap) > 64 and self._count * 2 < len(self._heap):
-            self._heap = [entry for entry in self._heap if entry[3].entry is entry]
+        heap = self._heap
+        while heap and heap[0][3].entry is not heap[0]:
+            heapq.heappop(heap)
+        if len(heap) > 64 and self._count * 2 < len(heap):
+            self._heap = [entry for entry in heap if entry[3].entry is entry]
             heapq.heapify(self._heap)
 
     def reorder(self, job: Job) -> None:
@@ -53,13 +56,7 @@ class WaitingQueue:
 
     def front(self) -> Job | None:
         """Return the first job, or None."""
-        heap = self._heap
-        while heap:
-            entry = heap[0]
-            if entry[3].entry is entry:
-                return entry[3]
-            heapq.heappop(heap)
-        return None
+        return self._heap[0][3] if self._heap else None
 
     def first(self, count: int) -> list[Job]:
         """Return the first `count` jobs in order."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quota_scheduler.value_rules import MAX_PRIORITY
@@ -46,11 +45,21 @@ class WorkloadJob(NamedTuple):
 
 @dataclass
 class RowReport:
-    """How many rows of a trace were used as they are, mended or left out, and why."""
+    """How many rows of a trace were used, mended or left out, and why.
+
+    Attributes
+    ----------
+    read, used, fixed : int
+        Rows read; those used, mended or not; and those mended.
+    fixed_reasons, skipped : Counter of str
+        How often each mending was done, several of one row counted each, and how many rows were left out for
+        each reason. ``read`` is ``used`` and all that is ``skipped``.
+    """
 
     read: int = 0
     used: int = 0
-    fixed: Counter[str] = field(default_factory=Counter)
+    fixed: int = 0
+    fixed_reasons: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
 
     def to_document(self) -> dict[str, Any]:
@@ -58,7 +67,8 @@ class RowReport:
         return {
             "read": self.read,
             "used": self.used,
-            "fixed": dict(sorted(self.fixed.items())),
+            "fixed": self.fixed,
+            "fixed_reasons": dict(sorted(self.fixed_reasons.items())),
             "skipped": dict(sorted(self.skipped.items())),
         }
 
@@ -79,12 +89,8 @@ class Workload:
 
     @classmethod
     def of(cls, jobs: Iterable[WorkloadJob], rows: RowReport) -> Workload:
-        """Put jobs in order of submission; those out of order are counted as mended."""
-        ordered = list(jobs)
-        late = sum(after.submit < before.submit for before, after in pairwise(ordered))
-        if late:
-            rows.fixed["not in order of submission: sorted"] += late
-            ordered.sort(key=lambda job: job.submit)
+        """Put jobs in order of submission; equal times keep theirs."""
+        ordered = sorted(jobs, key=lambda job: job.submit)
         rows.used = len(ordered)
         return cls(ordered, rows)
 

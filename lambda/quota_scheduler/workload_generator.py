@@ -71,7 +71,7 @@ def generate(loads: list[ShareLoad], jobs: int, seed: int) -> Workload:
     return Workload.of(islice(merged, jobs), RowReport(read=jobs))
 
 
-def load_share_loads(document: object, unit: str) -> tuple[list[ShareLoad], int]:
+def load_share_loads(document: object, unit: str | None) -> tuple[list[ShareLoad], int]:
     """Make the arguments of :func:`generate` from a document.
 
     Parameters
@@ -79,8 +79,8 @@ def load_share_loads(document: object, unit: str) -> tuple[list[ShareLoad], int]
     document : object
         ``{"jobs": n, "shares": [{"share", "interarrival_s", ...}]}`` with the fields of
         :class:`ShareLoad`.
-    unit : str
-        Capacity unit of the loads that name none.
+    unit : str, optional
+        Capacity unit of the loads that name none; without it, each has to.
 
     Raises
     ------
@@ -95,15 +95,15 @@ def load_share_loads(document: object, unit: str) -> tuple[list[ShareLoad], int]
     return [_load(share, f"workload.shares[{i}]", unit) for i, share in enumerate(shares)], jobs
 
 
-def _load(document: object, where: str, unit: str) -> ShareLoad:
-    given = dict(require_mapping(document, where))
+def _load(document: object, where: str, unit: str | None) -> ShareLoad:
+    given = {"unit": unit, **require_mapping(document, where)}
     unknown = sorted(set(given) - set(ShareLoad.__dataclass_fields__))
     if unknown:
         allowed = ", ".join(ShareLoad.__dataclass_fields__)
         raise DocumentError(f"{where} has unknown key {unknown[0]!r}: use {allowed}")
-    for key in ("share", "interarrival_s"):
-        if key not in given:
-            raise DocumentError(f"{where} has no {key!r}: give share and interarrival_s")
+    for key in ("share", "interarrival_s", "unit"):
+        if given.get(key) is None:
+            raise DocumentError(f"{where} has no {key!r}: give share, interarrival_s and, of several units, unit")
     for key, least in (("interarrival_s", 1e-9), ("median_s", 1e-9), ("spread", 0.0)):
         if key in given:
             _require_number(given[key], least, f"{where}.{key}")
@@ -112,7 +112,7 @@ def _load(document: object, where: str, unit: str) -> ShareLoad:
     for key, least, most in (("instances", 1, 10**6), ("priorities", 0, MAX_PRIORITY)):
         if key in given:
             given[key] = _weights(given[key], least, most, f"{where}.{key}")
-    return ShareLoad(**{"unit": unit, **given})
+    return ShareLoad(**given)
 
 
 def _require_number(value: Any, least: float, what: str) -> None:

@@ -20,11 +20,12 @@ from quota_scheduler import (
     ResourceSharing,
     RetryStrategy,
     Scheduler,
+    dump_policy,
     make_demand,
 )
 from quota_scheduler.scheduling_pass import Action, Rule
 
-__all__ = ["Shape", "Writer", "faithful", "random_policy", "step", "writer_for"]
+__all__ = ["Shape", "Writer", "faithful", "random_policy", "step", "writer_for", "written"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,12 @@ class Shape:
     whole_seconds: bool = False
     edits: str = "logged"
     """Priority edits: ``none``, ``logged`` as API calls, or ``unlogged``."""
+    crowded: bool = True
+    """Whether a job may be edited several times in a second, so that nobody can tell the order."""
     limit_changes: bool = True
     units: int = 2
+    look_ups: float | None = None
+    """Seconds between two look-ups of all jobs; None for none."""
     stops: tuple[int, ...] = (0, 1, 5, 20)
     """Seconds a preemption may take."""
 
@@ -45,11 +50,17 @@ class Shape:
 class Writer:
     """A scheduler whose every step is recorded."""
 
-    def __init__(self, policy: QuotaPolicy, scheduler: Scheduler | None = None, start: float = 0.0) -> None:
-        self.scheduler = scheduler or Scheduler(policy)
+    def __init__(
+        self, policy: QuotaPolicy, scheduler: Scheduler, start: float = 0.0, look_ups: float | None = None
+    ) -> None:
+        self.scheduler = scheduler
+        self.look_ups = look_ups or 0.0
+        self.looks_up = None if look_ups is None else start
         self.recording = Recording()
         self.now = start
         self.first_policy = policy
+        self.versions = [(start, policy)]
+        self.edited: dict[str, int] = {}
         self.end_wrongly: str | None = None
         """Job whose next preemption is to end as it must not."""
 
@@ -93,6 +104,7 @@ class Writer:
 
     def set_priority(self, job: Job, priority: int, *, logged: bool) -> None:
         self.scheduler.set_priority(job.id, priority)
+        self.edited[job.id] = int(self.now)
         self.recording.jobs[job.id].priority = priority
         if logged:
             request = {"jobId": job.id, "schedulingPriority": priority}
@@ -101,6 +113,7 @@ class Writer:
 
     def set_limits(self, share: QuotaShare, limits: dict[str, int]) -> None:
         self.scheduler.set_limits(share.name, limits)
+        self.versions.append((self.now, self.scheduler.policy))
         arn = f"arn:aws:batch:{REGION}:{ACCOUNT}:job-queue/{QUEUE}/quota-share/{share.name}"
         entries = [{"capacityUnit": unit, "maxCapacity": limit} for unit, limit in limits.items()]
         self.recording.call(self.now, "UpdateQuotaShare", {"quotaShareArn": arn, "capacityLimits": entries})
@@ -108,8 +121,22 @@ class Writer:
 
     def wait(self, seconds: float) -> None:
         """Let time pass, with everything that happens in it."""
-        self.now += seconds
+        end = self.now + seconds
+        while self.looks_up is not None and self.looks_up <= end:
+            self.now, self.looks_up = self.looks_up, self.looks_up + self.look_ups
+            self.settle()
+            self.look_up()
+        self.now = end
         self.settle()
+
+    def look_up(self) -> None:
+        """Record what every job is now, as look-ups would find it: those that ended, too."""
+        jobs = []
+        for name, record in self.recording.jobs.items():
+            live = self.scheduler.jobs.get(name)
+            status = live.state.value if live is not None else self.recording.last[name]
+            jobs.append({**self.recording.detail(name, status), "schedulingPriority": record.priority})
+        self.recording.look_up(self.now, jobs, dump_policy(self.scheduler.policy))
 
     # -- what it does ------------------------------------------------------------
 
@@ -171,19 +198,26 @@ def random_policy(rng: random.Random, units: int = 2) -> QuotaPolicy:
 
 def faithful(seed: int, shape: Shape | None = None) -> tuple[QuotaPolicy, list[dict[str, Any]]]:
     """Return a random policy and the events of a history the reference scheduler made under it."""
-    shape = shape or Shape()
+    writer = written(seed, shape or Shape())
+    return writer.first_policy, writer.recording.events
+
+
+def written(seed: int, shape: Shape) -> Writer:
+    """Return the writer of a history the reference scheduler made."""
     rng = random.Random(seed)
     writer = writer_for(rng, shape)
     for index in range(shape.actions):
         step(writer, rng, shape, index)
     writer.wait(30.0)
-    return writer.first_policy, writer.recording.events
+    if writer.looks_up is not None:
+        writer.look_up()
+    return writer
 
 
 def writer_for(rng: random.Random, shape: Shape) -> Writer:
     policy = random_policy(rng, shape.units)
     scheduler = Scheduler(policy, preemption_seconds=rng.choice(shape.stops))
-    return Writer(policy, scheduler, start=float(rng.randint(0, 5)))
+    return Writer(policy, scheduler, float(rng.randint(0, 5)), shape.look_ups)
 
 
 def step(writer: Writer, rng: random.Random, shape: Shape, index: int) -> None:
@@ -210,7 +244,9 @@ def _act(writer: Writer, rng: random.Random, shape: Shape, index: int) -> None:
     elif dice < 0.80 and holding and (job := rng.choice(holding)).stopping is None:
         writer.lack_capacity(job, rng.choice([1.0, 10.0]))
     elif dice < 0.90 and shape.edits != "none":
-        writer.set_priority(rng.choice(jobs), rng.randint(0, 5), logged=shape.edits == "logged")
+        job = rng.choice(jobs)
+        if shape.crowded or writer.edited.get(job.id) != int(writer.now):
+            writer.set_priority(job, rng.randint(0, 5), logged=shape.edits == "logged")
     elif dice < 0.95 and shape.limit_changes:
         share = rng.choice(writer.scheduler.policy.shares)
         writer.set_limits(share, {unit: rng.randint(1, 4) for unit in share.limits})

@@ -9,6 +9,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from support import recording
 from support.book import Book
 from support.histories import Shape, Writer, step, writer_for
 
@@ -44,7 +45,7 @@ STOPS = (1, 5, 20)
 def mutated(seed: int, mutation: str, shape: Shape | None = None) -> Mutated | None:
     """Return a history with a wrong decision of one kind, or None where there was no occasion for it."""
     rng = random.Random(f"{seed} {mutation}")
-    shape = replace(shape or Shape(), stops=STOPS)
+    shape = replace(shape or Shape(), stops=STOPS, crowded=False)
     writer = writer_for(rng, shape)
     for index in range(60):
         step(writer, rng, shape, index)
@@ -54,14 +55,22 @@ def mutated(seed: int, mutation: str, shape: Shape | None = None) -> Mutated | N
         choices = list(MUTATIONS[mutation](writer))
         if choices:
             job, rules = rng.choice(choices)
-            policy = writer.first_policy
+            policy, second = writer.first_policy, int(writer.now)
             APPLY[mutation](writer, job)
             writer.wait(QUIET)
+            if mutation != "requeue" and not is_alone(writer, job, second):
+                return None
             for later in range(index + 1, index + 10):
                 step(writer, rng, shape, later)
             writer.wait(30.0)
             return Mutated(policy, writer.recording.events, job.id, frozenset(rules))
     return None
+
+
+def is_alone(writer: Writer, job: Job, second: int) -> bool:
+    """Whether no other job has an event in the second of the wrong decision."""
+    events = [event for event in writer.recording.events if event["time"] == recording.stamp(second)]
+    return all(job.id in str(event["detail"].get("jobArn") or event["detail"]) for event in events)
 
 
 # -- wrong dispatches ------------------------------------------------------------------

@@ -55,6 +55,7 @@ class Recording:
     def __init__(self, **jobs: Job) -> None:
         self.jobs = jobs
         self.events: list[dict[str, Any]] = []
+        self.last: dict[str, str] = {}
 
     def script(self, text: str) -> list[dict[str, Any]]:
         """Record lines of ``SECONDS JOB STATUS`` and return all events.
@@ -97,8 +98,9 @@ class Recording:
             record.started = at
         elif status in ("SUCCEEDED", "FAILED"):
             record.stopped = at
-            if record.dispatched is not None:
+            if self.last.get(name) in ("SCHEDULED", "STARTING", "RUNNING"):
                 record.attempts.append({"startedAt": milliseconds(at), "stoppedAt": milliseconds(at)})
+        self.last[name] = status
         self.emit("Batch Service Job State Change", at, self.detail(name, status))
 
     def retried(self, at: float, name: str) -> None:
@@ -111,9 +113,21 @@ class Recording:
         record.preempted.insert(0, {"stoppedAt": milliseconds(at), "statusReason": "preempted"})
         if status == "FAILED":
             record.stopped = at
+        self.last[name] = status
         self.emit("Batch Service Job State Change", at, self.detail(name, status))
         detail = {"preemptedJobArn": arn(name), "status": status, "preemptionSummary": summary(record)}
         self.emit("Batch Service Job Preemption Completed", at, detail)
+
+    def look_up(self, at: float, jobs: list[dict[str, Any]], policy: dict[str, Any] | None = None) -> None:
+        """Record what a look-up of all jobs, and one of the policy, found."""
+        queue = {"jobQueue": f"arn:aws:batch:{REGION}:{ACCOUNT}:job-queue/{QUEUE}"}
+        details = {"Job Queue Look-up": {**queue, "jobs": jobs}}
+        if policy is not None:
+            details["Quota Policy Look-up"] = {**queue, **policy}
+        for kind, detail in details.items():
+            self.emit(kind, at, detail)
+            exactly = datetime.fromtimestamp(at, timezone.utc).isoformat(timespec="milliseconds")
+            self.events[-1].update(source="constructs-qm.auditor", time=exactly)
 
     def call(self, at: float, name: str, request: dict[str, Any]) -> None:
         """Record an API call as a trail does."""

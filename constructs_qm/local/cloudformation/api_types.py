@@ -156,7 +156,9 @@ class Topic(ApiType):
         ]
         for subscription in properties.get("Subscription", ()):
             self.client(context).subscribe(TopicArn=arn, **subscription)
-        return Instance(arn, {"TopicArn": arn, "TopicName": name})
+        instance = Instance(arn, {"TopicArn": arn, "TopicName": name})
+        self.put(context, instance, name, properties)
+        return instance
 
     def put(self, context: Context, instance: Instance, name: str, properties: Properties) -> None:
         self.client(context).set_topic_attributes(

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 from moto.batch.models import batch_backends
 
 from constructs_qm.local.cloudformation.handlers import Instance
-from constructs_qm.local.errors import ClientException
+from constructs_qm.local.current import current
 from constructs_qm.local.lifecycle import complete
+from constructs_qm.local.service_model import batch_model, read_request
 
 if TYPE_CHECKING:
     from constructs_qm.local.backend import QuotaBatchBackend
     from constructs_qm.local.cloudformation.handlers import Context, Properties
+    from constructs_qm.local.state import BatchState
 
 __all__ = ["BATCH_TYPES"]
 
@@ -127,22 +129,13 @@ BATCH_TYPES = {
 }
 
 
-def _backend(context: Context) -> QuotaBatchBackend:
-    return cast("QuotaBatchBackend", batch_backends[context.account][context.region])
-
-
-def _state(context: Context) -> Any:
-    return _backend(context).quota
+def _state(context: Context) -> BatchState:
+    return cast("QuotaBatchBackend", batch_backends[context.account][context.region]).quota
 
 
 def _perform(context: Context, operation: str, request: dict[str, Any]) -> dict[str, Any]:
-    from constructs_qm.local.service_model import batch_model, read_request
-
-    backend = _backend(context)
-    if backend.endpoint is None:
-        raise ClientException("no endpoint is installed")
     checked = read_request(batch_model().operation_model(operation), request)
-    return backend.endpoint.perform(backend.quota, operation, checked)
+    return current().perform(_state(context), operation, checked)
 
 
 def _settle(context: Context, arn: str) -> None:

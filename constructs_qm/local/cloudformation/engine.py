@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from moto.cloudformation.models import Event
@@ -16,13 +17,13 @@ from moto.cloudformation.parsing import (
 from constructs_qm.local.cloudformation.registry import handler_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from moto.cloudformation.models import Stack
 
     from constructs_qm.local.cloudformation.handlers import Context, Handler
 
-__all__ = ["Deployed", "Deployment", "StackFailure", "delete_stack"]
+__all__ = ["Deployed", "Deployment", "StackFailure", "delete_stack", "tell_of_stack"]
 
 _SUBSTITUTION = re.compile(r"\$\{([^!}][^}.]*)")
 
@@ -96,8 +97,13 @@ class Deployment:
         """(logical id, before, after) of what was created, updated or replaced, in order."""
         self._replaced: list[tuple[str, Deployed]] = []
 
-    def run(self) -> None:
+    def run(self, accept: Callable[[ResourceMap], None]) -> None:
         """Carry it out.
+
+        Parameters
+        ----------
+        accept : callable
+            Called when all is up and nothing is deleted yet; an exception fails the deployment.
 
         Raises
         ------
@@ -107,6 +113,7 @@ class Deployment:
         try:
             for logical_id in self._order():
                 self._bring_up(logical_id)
+            accept(self.resources)
         except Exception as error:  # whatever a resource says, the stack goes back
             self._roll_back()
             raise StackFailure(str(error)) from error
@@ -245,18 +252,26 @@ def delete_stack(stack: Stack, context: Context, deployed: dict[str, Deployed]) 
 
 def tell(stack: Stack, logical_id: str, kind: str, status: str, physical_id: str, why: str | None = None) -> None:
     """Add an event to a stack."""
-    stack.events.append(
-        Event(
-            stack_id=stack.stack_id,
-            stack_name=stack.name,
-            logical_resource_id=logical_id,
-            physical_resource_id=physical_id,
-            resource_type=kind,
-            resource_status=status,
-            resource_status_reason=why,
-            resource_properties=None,
-        )
+    event = Event(
+        stack_id=stack.stack_id,
+        stack_name=stack.name,
+        logical_resource_id=logical_id,
+        physical_resource_id=physical_id,
+        resource_type=kind,
+        resource_status=status,
+        resource_status_reason=why,
+        resource_properties=None,
     )
+    # clients sort by a time in milliseconds, so no two events may share one
+    earliest = stack.events[-1].timestamp + timedelta(milliseconds=1) if stack.events else event.timestamp
+    event.timestamp = max(event.timestamp, earliest)
+    stack.events.append(event)
+
+
+def tell_of_stack(stack: Stack, status: str, why: str | None = None) -> None:
+    """Let a stack be in a status, and add the event that says so."""
+    stack.status = status
+    tell(stack, stack.name, "AWS::CloudFormation::Stack", status, stack.stack_id, why)
 
 
 def _delete(stack: Stack, context: Context, logical_id: str, resource: Deployed) -> bool:

@@ -10,7 +10,7 @@ from moto.cloudformation.parsing import get_model_map
 from constructs_qm.local.cloudformation.api_types import API_TYPES
 from constructs_qm.local.cloudformation.batch_types import BATCH_TYPES
 from constructs_qm.local.cloudformation.handlers import Instance
-from constructs_qm.local.cloudformation.moto_types import MotoType
+from constructs_qm.local.cloudformation.moto_types import FunctionType, MotoType
 
 if TYPE_CHECKING:
     from constructs_qm.local.cloudformation.handlers import Context, Handler, Properties
@@ -19,7 +19,7 @@ __all__ = ["handler_for", "is_ours"]
 
 _log = logging.getLogger(__name__)
 
-OURS: dict[str, Handler] = {**BATCH_TYPES, **API_TYPES}
+OURS: dict[str, Handler] = {**BATCH_TYPES, **API_TYPES, "AWS::Lambda::Function": FunctionType()}
 
 
 def is_ours(kind: str) -> bool:

@@ -8,16 +8,19 @@ from urllib.parse import urlparse
 from moto.cloudformation import models, parsing, responses, utils
 from moto.cloudformation.exceptions import AlreadyExistsException, CloudFormationError, ValidationError
 from moto.cloudformation.models import ChangeSet, CloudFormationBackend, Stack
+from moto.cloudformation.parsing import OutputMap
 from moto.core.common_models import CloudFormationModel
 from moto.utilities.utils import get_partition
 
-from constructs_qm.local.cloudformation.engine import Deployment, StackFailure, delete_stack
+from constructs_qm.local.cloudformation.engine import Deployment, StackFailure, delete_stack, tell_of_stack
 from constructs_qm.local.cloudformation.handlers import Context
 from constructs_qm.local.cloudformation.registry import is_ours
 from constructs_qm.local.patches import Patch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from moto.cloudformation.parsing import Export, ResourceMap
 
 __all__ = ["PATCHES"]
 
@@ -53,38 +56,62 @@ def _deployed(stack: Stack) -> dict[str, Any]:
 
 def _deploy(stack: Stack, template: str, parameters: dict[str, Any], verb: str) -> None:
     """Create or update a stack; it ends COMPLETE, or rolled back."""
-    stack.status = f"{verb}_IN_PROGRESS"
+    tell_of_stack(stack, f"{verb}_IN_PROGRESS", "User Initiated")
+    backend = models.cloudformation_backends[stack.account_id][stack.region_name]
+    stack.cross_stack_resources = backend.exports
+    exports: list[Export] = []
+
+    def accept(resources: ResourceMap) -> None:
+        exports.extend(OutputMap(resources, document, stack.stack_id).exports)
+        for export in exports:
+            other = backend.exports.get(export.name)
+            if other is not None and other.exporting_stack_id != stack.stack_id:
+                raise StackFailure(f"Export with name {export.name} is already exported by another stack")
+
     try:
         document = Stack.parse_template(template)
         deployment = Deployment(stack, document, parameters, _context(stack), _deployed(stack))
-        deployment.run()
-    except (StackFailure, CloudFormationError) as error:
+        deployment.run(accept)
+    except Exception as error:  # a template that can't be read fails the stack, too
         rollback = "UPDATE_ROLLBACK" if verb == "UPDATE" else "ROLLBACK"
-        stack._add_stack_event(f"{rollback}_IN_PROGRESS", resource_status_reason=str(error))
-        stack.status = f"{rollback}_COMPLETE"
-        stack._add_stack_event(stack.status)
+        tell_of_stack(stack, f"{rollback}_IN_PROGRESS", str(error))
+        tell_of_stack(stack, f"{rollback}_COMPLETE")
         return
     stack.resource_map = deployment.resources
     stack.template, stack.template_dict, stack.parameters = template, document, parameters
     stack.description = document.get("Description")
     stack.output_map = stack._create_output_map()
-    _publish_exports(stack)
-    stack.status = f"{verb}_COMPLETE"
-    stack._add_stack_event(stack.status)
+    _withdraw_exports(backend, stack)
+    backend.exports.update({export.name: export for export in exports})
+    tell_of_stack(stack, f"{verb}_COMPLETE")
 
 
-def _publish_exports(stack: Stack) -> None:
-    backend = models.cloudformation_backends[stack.account_id][stack.region_name]
-    for name in [name for name, export in backend.exports.items() if export.exporting_stack_id == stack.stack_id]:
+def _withdraw_exports(backend: CloudFormationBackend, stack: Stack) -> None:
+    names = [name for name, export in backend.exports.items() if export.exporting_stack_id == stack.stack_id]
+    for name in names:
         del backend.exports[name]
-    backend.exports.update({export.name: export for export in stack.exports})
 
 
-def _create_resources(_: object) -> Callable[[Stack], None]:
-    def create_resources(self: Stack) -> None:
-        _deploy(self, self.template, self.parameters, "CREATE")  # type: ignore[arg-type]
+def _create_stack(_: object) -> Callable[..., Stack]:
+    def create_stack(
+        self: CloudFormationBackend, name: str, template: str, parameters: dict[str, Any], **options: Any
+    ) -> Stack:
+        if any(stack.name == name for stack in self.stacks.values()):
+            raise AlreadyExistsException(f"Stack [{name}] already exists")
+        stack = Stack(  # type: ignore[abstract]
+            stack_id=utils.generate_stack_id(name, self.region_name, self.account_id),
+            name=name,
+            template={},
+            parameters=parameters,
+            account_id=self.account_id,
+            region_name=self.region_name,
+            **options,
+        )
+        self.stacks[stack.stack_id] = stack
+        _deploy(stack, template, parameters, "CREATE")
+        return stack
 
-    return create_resources
+    return create_stack
 
 
 def _update(_: object) -> Callable[..., None]:
@@ -95,7 +122,6 @@ def _update(_: object) -> Callable[..., None]:
         parameters: dict[str, Any] | None = None,
         tags: dict[str, str] | None = None,
     ) -> None:
-        self._add_stack_event("UPDATE_IN_PROGRESS", resource_status_reason="User Initiated")
         self.tags = self.tags if tags is None else tags
         _deploy(self, template, parameters or {}, "UPDATE")
 
@@ -104,15 +130,13 @@ def _update(_: object) -> Callable[..., None]:
 
 def _delete(_: object) -> Callable[[Stack], None]:
     def delete(self: Stack) -> None:
-        self._add_stack_event("DELETE_IN_PROGRESS", resource_status_reason="User Initiated")
+        tell_of_stack(self, "DELETE_IN_PROGRESS", "User Initiated")
         try:
             delete_stack(self, _context(self), _deployed(self))
         except StackFailure as error:
-            self.status = "DELETE_FAILED"
-            self._add_stack_event(self.status, resource_status_reason=str(error))
+            tell_of_stack(self, "DELETE_FAILED", str(error))
             raise
-        self.status = "DELETE_COMPLETE"
-        self._add_stack_event(self.status)
+        tell_of_stack(self, "DELETE_COMPLETE")
 
     return delete
 
@@ -140,6 +164,34 @@ def _delete_stack(_: object) -> Callable[[CloudFormationBackend, str], None]:
     return delete_stack_
 
 
+def _given_parameters(_: object) -> property:
+    """Let a stack's parameters be what was given or defaulted, as an update uses them again.
+
+    moto has what they resolved to, which for an SSM parameter isn't its name any more.
+    """
+
+    def stack_parameters(self: Stack) -> dict[str, Any]:
+        slots = self.template_dict.get("Parameters", {})
+        return {name: self.parameters.get(name, slot.get("Default")) for name, slot in slots.items()}
+
+    return property(stack_parameters)
+
+
+def _resolve_update_parameters(_: object) -> Callable[..., dict[str, str]]:
+    def resolve(self: CloudFormationBackend, instance: Any, incoming_params: list[dict[str, Any]]) -> dict[str, str]:
+        previous = instance.stack_parameters if isinstance(instance, Stack) else instance.parameters
+        return {
+            parameter["ParameterKey"]: (
+                previous[parameter["ParameterKey"]]
+                if parameter.get("UsePreviousValue")
+                else parameter["ParameterValue"]
+            )
+            for parameter in incoming_params
+        }
+
+    return resolve
+
+
 # -- change sets ----------------------------------------------------------------------
 
 
@@ -157,8 +209,6 @@ def _execute_change_set(_: object) -> Callable[..., None]:
         change_set = _find(self, change_set_name, stack_name)
         stack = self.stacks[change_set.stack_id]
         verb = change_set.change_set_type
-        stack._add_stack_event(f"{verb}_IN_PROGRESS", resource_status_reason="User Initiated")
-        stack.cross_stack_resources = self.exports
         stack.tags = change_set.tags or stack.tags
         _deploy(stack, change_set.template, change_set.parameters, verb)
         change_set.execution_status = "EXECUTE_COMPLETE" if stack.status == f"{verb}_COMPLETE" else "EXECUTE_FAILED"
@@ -225,7 +275,20 @@ def _template_from_url(original: Callable[..., str]) -> Callable[..., str]:
 
 
 PATCHES = [
-    Patch(Stack, "create_resources", "self", _create_resources),
+    Patch(
+        CloudFormationBackend,
+        "create_stack",
+        "self name template parameters notification_arns tags role_arn enable_termination_protection "
+        "timeout_in_mins stack_policy_body",
+        _create_stack,
+    ),
+    Patch(Stack, "stack_parameters", "self", _given_parameters),
+    Patch(
+        CloudFormationBackend,
+        "_resolve_update_parameters",
+        "self instance incoming_params",
+        _resolve_update_parameters,
+    ),
     Patch(Stack, "update", "self template role_arn parameters tags", _update),
     Patch(Stack, "delete", "self", _delete),
     Patch(CloudFormationBackend, "delete_stack", "self name_or_stack_id", _delete_stack),

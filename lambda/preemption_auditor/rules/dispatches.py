@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from preemption_auditor.capacity_book import HoldingOf
 from preemption_auditor.verdicts import PASS, Answer, Verdict, unknown
 
 if TYPE_CHECKING:
@@ -42,30 +43,51 @@ class Excess:
 def judge_units(dispatch: Dispatch, excess_of: Callable[[Dispatch, str, str], Excess | None]) -> Verdict:
     """Judge every share and unit that jobs were dispatched to.
 
+    What is too much counting every job that holds is a fault where it still is counting only
+    those that surely held, and unknown otherwise.
+
     Parameters
     ----------
     dispatch : Dispatch
     excess_of : callable
         From the dispatch, a share and a unit to what is too much, or None.
     """
-    blind = [attempt for attempt in dispatch.attempts if attempt.share is None or attempt.demand is None]
     mild: Verdict | None = None
     for share, unit in sorted({(a.share, unit) for a in dispatch.attempts if a.share for unit, _ in a.demand or ()}):
-        excess = excess_of(dispatch, share, unit)
-        if excess is None:
+        if excess_of(dispatch, share, unit) is None:
             continue
-        verdict = _verdict(dispatch, share, unit, excess)
-        if not dispatch.queue.complete:
-            return unknown("an end that no event shows could explain it", jobs=verdict.jobs, events=verdict.events)
-        if not excess.assumed:
+        verdict = _judge_surely(dispatch, share, unit, excess_of)
+        if verdict.answer is Answer.VIOLATION:
             return verdict
         mild = mild or verdict
     if mild is not None:
         return mild
+    blind = tuple(attempt.job for attempt in dispatch.attempts if attempt.share is None or attempt.demand is None)
     if blind:
-        jobs = tuple(attempt.job for attempt in blind)
-        return unknown(f"no event tells share and demand of {', '.join(jobs)}", jobs=jobs)
+        return unknown(f"no event tells share and demand of {', '.join(blind)}", jobs=blind)
+    strange = tuple(attempt.job for attempt in dispatch.attempts if not _is_known(dispatch, attempt))
+    if strange:
+        return unknown(f"the policy doesn't have the share of {', '.join(strange)}", jobs=strange)
     return PASS
+
+
+def _judge_surely(
+    dispatch: Dispatch, share: str, unit: str, excess_of: Callable[[Dispatch, str, str], Excess | None]
+) -> Verdict:
+    """Judge what is too much by the jobs that surely held."""
+    holders = dispatch.holding.holders(unit)
+    sure = [attempt for attempt in holders if dispatch.queue.confirmed(attempt, dispatch.at.hi)]
+    certain = dispatch if len(sure) == len(holders) else replace(dispatch, holding=HoldingOf(sure))
+    excess = excess_of(certain, share, unit)
+    if excess is not None:
+        return _verdict(certain, share, unit, excess)
+    open_jobs = sorted({attempt.job for attempt in holders} - {attempt.job for attempt in sure})
+    dispatched = tuple(attempt.job for attempt in dispatch.attempts if attempt.share == share)
+    return unknown(f"no event shows whether {', '.join(open_jobs)} still held then", jobs=dispatched)
+
+
+def _is_known(dispatch: Dispatch, attempt: Attempt) -> bool:
+    return any(share_in(policy, attempt.share or "") for policy in dispatch.queue.policies(dispatch.at))
 
 
 def share_in(policy: QuotaPolicy, name: str) -> QuotaShare | None:
@@ -105,7 +127,7 @@ def _verdict(dispatch: Dispatch, share: str, unit: str, excess: Excess) -> Verdi
 
 def _witness(dispatch: Dispatch, share: str, unit: str, excess: Excess) -> list[Attempt]:
     """Return the fewest holding jobs that together exceed the limit, those just dispatched first."""
-    holders = dispatch.queue.capacity.holders(unit, share if excess.by_share else None)
+    holders = dispatch.holding.holders(unit, share if excess.by_share else None)
     holders.sort(key=lambda attempt: attempt not in dispatch.attempts)
     witness, total = [], 0
     for attempt in holders:

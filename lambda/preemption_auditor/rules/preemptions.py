@@ -109,7 +109,7 @@ def judge_as(
     step: Preempting,
     explain: Callable[[Preempting, Attempt], Explanation],
     expected: Callable[[Attempt], str],
-) -> Verdict:
+) -> Verdict | None:
     """Judge a preemption by an explanation one kind of preemption needs.
 
     Parameters
@@ -124,7 +124,7 @@ def judge_as(
     """
     shown = step.preemption.kind
     if shown is not None and shown is not kind:
-        return PASS
+        return None
     attempt = step.preemption.attempt
     if attempt is None or attempt.share is None or attempt.demand is None:
         gap = f"no event tells what {step.job.id} held"
@@ -134,6 +134,9 @@ def judge_as(
         found = min(found, _as_other_kind(kind, step, attempt), key=lambda item: _SEVERITY.index(item.answer))
     if found.answer is Answer.PASS:
         return PASS
+    doubtful = step.queue.doubt(step.at.lo - step.queue.memory)
+    if doubtful is not None:
+        found = Explanation(Answer.UNKNOWN, f"the events of {doubtful} can be read in several orders")
     if found.answer is Answer.UNKNOWN:
         return unknown(found.gap, jobs=(step.job.id,), events=(step.preemption.event,))
     word = shown.value if shown is not None else "cross-share or in-share"

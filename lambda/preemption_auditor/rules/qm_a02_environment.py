@@ -10,7 +10,7 @@ __all__ = ["RULE"]
 
 
 def _excess(dispatch: Dispatch, share: str, unit: str) -> Excess | None:
-    use = dispatch.queue.capacity.total(unit)
+    use = dispatch.holding.total(unit)
     capacity = max(policy.environment.get(unit, 0) for policy in dispatch.queue.policies(dispatch.at))
     if use <= capacity:
         return None

@@ -12,7 +12,7 @@ __all__ = ["RULE"]
 def _excess(dispatch: Dispatch, share: str, unit: str) -> Excess | None:
     policies = dispatch.queue.policies(dispatch.at)
     latest = share_in(policies[-1], share)
-    use = dispatch.queue.capacity.use(share, unit)
+    use = dispatch.holding.use(share, unit)
     if latest is None or latest.sharing.borrows or use <= max(ceiling(policy, share, unit) for policy in policies):
         return None
     limit = latest.limits.get(unit, 0)

@@ -22,7 +22,7 @@ def _excess(dispatch: Dispatch, share: str, unit: str) -> Excess | None:
 
 def _under(dispatch: Dispatch, policy: QuotaPolicy, share: str, unit: str) -> Excess | None:
     """Return what is borrowed beyond what is lendable under one version of the policy."""
-    book = dispatch.queue.capacity
+    book = dispatch.holding
     borrowed = lendable = assigned = 0
     for other in policy.shares:
         limit, use = other.limits.get(unit, 0), book.use(other.name, unit)
@@ -49,7 +49,7 @@ def _worsened(dispatch: Dispatch, policy: QuotaPolicy, share: str, unit: str) ->
     own = next((other for other in policy.shares if other.name == share), None)
     if own is None:
         return False
-    before = dispatch.queue.capacity.use(share, unit) - demanded(dispatch, share, unit)
+    before = dispatch.holding.use(share, unit) - demanded(dispatch, share, unit)
     return own.sharing.lends or before + demanded(dispatch, share, unit) > own.limits.get(unit, 0)
 
 

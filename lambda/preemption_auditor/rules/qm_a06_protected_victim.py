@@ -10,7 +10,7 @@ from quota_scheduler import PreemptionKind
 __all__ = ["RULE"]
 
 
-def _judge(step: Preempting) -> Verdict:
+def _judge(step: Preempting) -> Verdict | None:
     return judge_as(
         PreemptionKind.CROSS_SHARE,
         step,

@@ -10,13 +10,15 @@ from quota_scheduler import PreemptionKind
 __all__ = ["RULE"]
 
 
-def _judge(step: Preempting) -> Verdict:
+def _judge(step: Preempting) -> Verdict | None:
     return judge_as(
         PreemptionKind.CROSS_SHARE,
         step,
         entitled_job,
-        lambda attempt: f"a waiting job of another share than {attempt.share}, within its limits, that needs "
-        + " or ".join(unit for unit, _ in attempt.demand or ()),
+        lambda attempt: (
+            f"a waiting job of another share than {attempt.share}, within its limits, that needs "
+            + " or ".join(unit for unit, _ in attempt.demand or ())
+        ),
     )
 
 

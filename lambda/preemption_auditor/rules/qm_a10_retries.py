@@ -11,7 +11,7 @@ __all__ = ["RULE"]
 
 def _judge(step: Requeue) -> Verdict:
     job, count = step.job, step.count
-    if not job.described:
+    if job.described_as is None:
         return unknown(f"no event tells the preemption retries of {job.id}", jobs=(job.id,))
     if job.retries is not None and count is None:
         return unknown(f"no event counts the preemptions of {job.id}", jobs=(job.id,))
@@ -21,9 +21,9 @@ def _judge(step: Requeue) -> Verdict:
         return unknown(f"no event shows what became of {job.id}", jobs=(job.id,))
     if used_up:
         return PASS if step.became is JobState.FAILED else _broken(step, expected)
-    if step.became is JobState.SUCCEEDED and not step.queue.complete:
-        return unknown(f"no event shows {job.id} waiting again", jobs=(job.id,))
     failed = step.became.final and not (step.became is JobState.FAILED and job.terminated)
+    if failed and not step.queue.complete and job.described_as is not step.became:
+        return unknown(f"no event shows whether the termination of {job.id} was asked for", jobs=(job.id,))
     return _broken(step, expected) if failed else PASS
 
 

@@ -87,3 +87,22 @@ def test_fails_with_one_line_that_names_the_place(change, error, says) -> None:
     with pytest.raises(error, match=says) as caught:
         replay(load_case(case))
     assert "\n" not in str(caught.value)
+
+
+def test_a_case_may_put_another_policy_in_force() -> None:
+    case = article()
+    wider = {
+        "environment": {"ml.g5.xlarge": 3},
+        "shares": [{"name": "QS1", "limits": {"ml.g5.xlarge": 3}, "strategy": "RESERVE"}],
+    }
+    case["steps"] += [
+        {"do": "submit", "job": "theirs", "share": "QS2", "demand": {"ml.g5.xlarge": 1}},
+        {"do": "advance", "seconds": 5},
+        {"do": "set-policy", "policy": wider},
+        {"expect": {"holding": ["qs1_job_high", "qs1_job_low", "qs1_job_med"], "failed": ["theirs"]}},
+    ]
+    run = replay(load_case(case))
+    assert (run.differs, run.now) == ([], 5)
+    case["steps"][-2]["policy"] = {"environment": {}, "shares": []}
+    with pytest.raises(DocumentError, match="0 capacity limits given"):
+        replay(load_case(case))

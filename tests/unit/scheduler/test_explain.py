@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from quota_scheduler import Job, JobError, ResourceSharing, make_demand
-from quota_scheduler.dry_run import dry_run
-from quota_scheduler.explain import explain
-from quota_scheduler.recorded_state import dump_state, load_state
 from support.lab import BORROW, G5, LEND, RESERVE, Lab, share
+
+from quota_scheduler import JobError, PreemptionKind, ResourceSharing
+from quota_scheduler.explain import explain, moment
 
 
 def causes(lab: Lab, job: str) -> list[tuple[str, str, int, tuple[str, ...]]]:
@@ -86,33 +85,91 @@ def test_who_preempted_it_and_whether_that_was_owed(kind: str, victim: str, by: 
     assert "as the policy promises" in explain(lab.scheduler, victim, lab.outcomes).text
 
 
-def test_a_dry_run_says_what_would_happen_and_changes_nothing() -> None:
-    lab = Lab(2, share("A", 1, BORROW), share("B", 1), preemption_seconds=20)
+def test_a_paused_queue_dispatches_nothing() -> None:
+    lab = Lab(1, share("A", 1))
+    lab.scheduler.paused = True
+    lab.submit("a", "A")
+    assert causes(lab, "a") == [("paused", "", 0, ())]
+
+
+def test_what_is_about_to_happen() -> None:
+    lab = Lab(2, share("A", 1, BORROW), share("B", 1))
+    lab.submit("a1", "A")
+    lab.submit("a2", "A", run=False)
+    assert causes(lab, "a2") == [("borrow", "", 0, ())]
+    lab.run()
+    lab.submit("b", "B", run=False)
+    found = explain(lab.scheduler, "b")
+    why = "A uses 1 ml.g5.xlarge beyond its limit; its priority is 0"
+    assert found.would_preempt == [{"job": "a2", "share": "A", "kind": "cross-share", "why": why}]
+    assert found.text == f"b is RUNNABLE. The next pass would stop a2 of A (cross-share: {why}) for it."
+
+
+def test_why_a_job_of_its_own_share_would_be_stopped() -> None:
+    lab = Lab(1, share("A", 1, in_share=True))
+    lab.submit("low", "A", priority=2)
+    lab.submit("high", "A", priority=7, run=False)
+    (victim,) = explain(lab.scheduler, "high").would_preempt
+    assert (victim["kind"], victim["why"]) == ("in-share", "its priority 2 is below 7")
+
+
+def test_a_job_that_can_never_run_says_so_before_any_pass_looked_at_it() -> None:
+    lab = Lab(1, share("A", 1))
+    lab.submit("never", "A", 2, run=False)
+    assert causes(lab, "never") == [("blocked", "", 0, ())]
+    assert "cannot meet the capacity requirement" in explain(lab.scheduler, "never").text
+
+
+def test_preemptions_under_way_for_somebody_unknown() -> None:
+    lab = Lab(3, share("A", 1, BORROW), share("B", 2), preemption_seconds=20)
+    lab.submit("a1", "A")
+    lab.submit("a2", "A", 2)
+    lab.scheduler.note_preemption("a2", PreemptionKind.CROSS_SHARE, until=30)
+    lab.submit("b", "B", 2)
+    assert causes(lab, "b")[0] == ("stopping", "", 0, ("a2",))
+    assert lab.preempted == [], "what is stopping already will do"
+    lab.wait(30)
+    assert lab.holding == {"a1", "b"}
+
+
+def test_what_is_short_of_its_own_and_who_holds_it() -> None:
+    lab = Lab(2, share("A", 2), share("B", 2))  # more than there is: A's jobs are within its limit
     lab.submit("a1", "A")
     lab.submit("a2", "A")
-    outcomes = what_if(lab.scheduler, [Job("b", "B", make_demand({G5: 1}), 5)], lab.now)
-    assert [(o.kind.value, o.job.id) for o in outcomes] == [
-        ("preempting", "a2"),
-        ("preempted", "a2"),
-        ("dispatched", "b"),
-    ]
-    assert (lab.holding, set(lab.scheduler.jobs)) == ({"a1", "a2"}, {"a1", "a2"})
+    lab.submit("b", "B", 2)
+    assert causes(lab, "b") == [("reclaim", G5, 2, ("a2", "a1"))]
+    assert (
+        "It lacks 2 ml.g5.xlarge of its own capacity: jobs that hold 2 must end, of a2 (1), a1 (1)"
+        in explain(lab.scheduler, "b").text
+    )
+
+
+def test_a_sentence_names_a_few_and_the_structure_all() -> None:
+    lab = Lab(9, share("A", 9))
+    for index in range(9):
+        lab.submit(f"a{index}", "A")
+    lab.submit("waits", "A")
+    found = explain(lab.scheduler, "waits")
+    assert len(found.because[0].held_by) == 9
+    assert "of a8 (1), a7 (1), a6 (1), a5 (1), a4 (1) and 4 more" in found.text
+
+
+def test_the_document_is_what_the_command_line_promises() -> None:
+    lab = Lab(1, share("A", 1))
+    lab.submit("a1", "A")
+    lab.submit("a2", "A")
+    document = explain(lab.scheduler, "a2").to_document()
+    assert set(document) == {"job", "state", "because", "would_preempt", "preempted_by", "text"}
+    assert document["because"][0] == {"rule": "own-quota", "unit": G5, "short": 1, "held_by": ["a1"]}
+
+
+@pytest.mark.parametrize(
+    ("at", "text"), [(0, "At 0 s"), (12.5, "At 12.5 s"), (1767225623, "On 2026-01-01 at 00:00:23 UTC")]
+)
+def test_moments(at: float, text: str) -> None:
+    assert moment(at) == text
 
 
 def test_fails_for_a_job_nobody_knows() -> None:
     with pytest.raises(JobError, match="job 'x' is unknown"):
         explain(Lab(1, share("A", 1)).scheduler, "x")
-
-
-def test_a_state_survives_being_written_down() -> None:
-    lab = Lab(3, share("A", 1, BORROW), share("B", 2))
-    lab.submit("a1", "A")
-    lab.wait(3)
-    lab.submit("a2", "A", 2, priority=4, preemption_retries=2)
-    lab.submit("a3", "A")
-    scheduler, now = load_state(dump_state(lab.scheduler))
-    assert now == 3
-    assert dump_state(scheduler) == dump_state(lab.scheduler)
-    assert scheduler.run(now) == [], "it was at rest"
-    outcomes = what_if(scheduler, [Job("b", "B", make_demand({G5: 2}))], now)
-    assert [o.job.id for o in outcomes if o.kind.value == "preempting"] == ["a2"]

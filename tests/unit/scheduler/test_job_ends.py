@@ -156,3 +156,47 @@ def test_an_id_is_taken_only_once() -> None:
     lab.submit("j", "A")
     with pytest.raises(JobError, match="job j exists already"):
         lab.submit("j", "A")
+
+
+@pytest.mark.parametrize(
+    ("retries", "states"),
+    [
+        (None, ["RUNNABLE", "RUNNABLE", "RUNNABLE"]),
+        (0, ["FAILED"]),
+        (1, ["RUNNABLE", "FAILED"]),
+        (2, ["RUNNABLE", "RUNNABLE", "FAILED"]),
+    ],
+)
+def test_a_preemption_beyond_the_retries_fails_the_job(retries: int | None, states: list[str]) -> None:
+    lab = Lab(2, share("A", 1, BORROW), share("B", 1))
+    lab.submit("own", "A")
+    job = lab.submit("victim", "A", preemption_retries=retries, retry=RetryStrategy(attempts=1))
+    seen = []
+    for index in range(len(states)):
+        lab.submit(f"b{index}", "B")
+        seen.append(job.state.value)
+        lab.finish(f"b{index}")
+    assert (seen, job.preemptions) == (states, len(states))
+
+
+def test_a_job_that_is_being_preempted_is_not_timed_out() -> None:
+    lab = Lab(2, share("A", 1, BORROW), share("B", 1), preemption_seconds=20)
+    lab.submit("own", "A")
+    job = lab.submit("victim", "A", timeout=10)
+    lab.scheduler.progress("victim", JobState.RUNNING, lab.now)
+    lab.submit("b", "B")
+    lab.wait(15)
+    assert (job.state, job.stopping is not None) == (JobState.RUNNING, True)
+    lab.wait(5)
+    assert job.state is JobState.RUNNABLE
+    assert "timed-out" not in [outcome.kind.value for outcome in lab.outcomes]
+
+
+def test_a_time_limit_action_ends_a_job_that_lacks_capacity_too_long() -> None:
+    lab = Lab(1, share("A", 1), time_limits=(TimeLimit("CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY", 600),))
+    job = lab.submit("j", "A")
+    lab.scheduler.lack_capacity("j", lab.now, retry_at=10_000)
+    lab.wait(599)
+    assert job.state is JobState.RUNNABLE
+    lab.wait(1)
+    assert job.state is JobState.FAILED

@@ -1,0 +1,136 @@
+"""``batch-quota simulate``: what policies would do to a workload."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from constructs_qm.cli.console import make_console
+from constructs_qm.cli.simulation_tables import rows_lines, share_tables, totals_table
+from constructs_qm.policy_versions import read_policy_versions
+from constructs_qm.workload_files import read_workload
+from quota_scheduler import DocumentError, QuotaSchedulerError, TimeLimit
+from quota_scheduler.simulator import SimulationSettings
+from quota_scheduler.simulator import simulate as simulate_policy
+from quota_scheduler.time_limits import REASONS
+from quota_scheduler.traces import TraceReading
+
+if TYPE_CHECKING:
+    from quota_scheduler import QuotaPolicy
+    from quota_scheduler.workload import Workload
+
+__all__ = ["simulate"]
+
+_LONG = 20_000
+"""Jobs from which on a progress bar is worth it."""
+
+
+def simulate(
+    policies: Annotated[
+        list[Path], typer.Option("--policy", metavar="FILE", help="Policy file; give it again to compare policies.")
+    ],
+    trace: Annotated[Path, typer.Option(metavar="FILE", help="Workload: CSV, .swf, or a description (.json, .yaml).")],
+    unit: Annotated[
+        str | None, typer.Option(help="Capacity unit the trace counts (default: the policies' only one).")
+    ] = None,
+    mapping: Annotated[
+        list[str] | None, typer.Option("--map", metavar="TEAM=SHARE", help="Share of a team not called like it.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of drawn workloads and hashed priorities.")] = 0,
+    hash_priorities: Annotated[
+        int | None, typer.Option(min=1, max=10_000, metavar="N", help="Give each job a priority of 0 to N-1 by its id.")
+    ] = None,
+    preemption_seconds: Annotated[float, typer.Option(help="How long stopping a job takes.")] = 20,
+    checkpoint_seconds: Annotated[
+        float | None, typer.Option(help="A preempted job resumes at a multiple of this (default: restarts).")
+    ] = None,
+    time_limit: Annotated[
+        int | None, typer.Option(help="Seconds after which a job that can never run is ended (default: never).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> int:
+    """Simulate policies on the same workload, and compare what becomes of it.
+
+    Example: batch-quota simulate --policy reserve.yaml --policy share.yaml --trace workload.csv
+    """
+    settings = SimulationSettings(preemption_seconds, checkpoint_seconds)
+    limits = () if time_limit is None else tuple(TimeLimit(reason, time_limit) for reason in REASONS)
+    versions = [(str(path), read_policy_versions(path)) for path in policies]
+    workload = read_workload(trace, _reading(versions, unit, mapping or []), seed)
+    if hash_priorities is not None:
+        workload = workload.with_hashed_priorities(hash_priorities, seed)
+    results = [_run(name, timed, workload, settings, limits) for name, timed in versions]
+    rows = workload.rows.to_document()
+    if as_json:
+        typer.echo(json.dumps({"policies": results, "rows": rows}))
+        return 0
+    console = make_console()
+    console.print(totals_table(results), *share_tables(results))
+    for line in rows_lines(rows):
+        console.print(line, soft_wrap=True)
+    return 0
+
+
+def _reading(
+    versions: list[tuple[str, list[tuple[float, QuotaPolicy]]]], unit: str | None, mapping: list[str]
+) -> TraceReading:
+    policies = [policy for _, timed in versions for _, policy in timed]
+    units = {known for policy in policies for known in policy.environment}
+    shares = frozenset(share.name for policy in policies for share in policy.shares)
+    teams = {}
+    for entry in mapping:
+        team, _, share = entry.rpartition("=")
+        if not team or share not in shares:
+            raise typer.BadParameter(f"--map {entry}: give TEAM=SHARE with one of {', '.join(sorted(shares))}")
+        teams[team] = share
+    if unit is not None and unit not in units:
+        raise typer.BadParameter(f"--unit {unit} is not in the policy: use {', '.join(sorted(units))}")
+    return TraceReading(unit or (next(iter(units)) if len(units) == 1 else None), shares, teams)
+
+
+def _run(
+    name: str,
+    versions: list[tuple[float, QuotaPolicy]],
+    workload: Workload,
+    settings: SimulationSettings,
+    limits: tuple[TimeLimit, ...],
+) -> dict[str, Any]:
+    """Return an entry of ``policies``, with how fast it was made."""
+    console = Console(stderr=True)
+    shown = console.is_terminal and len(workload.jobs) >= _LONG
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    (_, policy), *changes = versions
+    started = time.perf_counter()
+    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+        task = progress.add_task(name, total=len(workload.jobs))
+        try:
+            result = simulate_policy(
+                policy,
+                workload,
+                settings,
+                changes=changes,
+                time_limits=limits,
+                on_progress=lambda count: progress.update(task, completed=count),
+            )
+        except QuotaSchedulerError as error:
+            raise DocumentError(f"{name}: {error}") from None
+    wall = time.perf_counter() - started
+    speed = {"jobs_per_second": result.jobs / wall, "wall_s": wall, "peak_rss_mib": _peak_rss_mib()}
+    return {"policy": name, **result.to_document(), **speed}
+
+
+def _peak_rss_mib() -> float | None:
+    """Return the most memory this process has used so far; None where the system doesn't tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

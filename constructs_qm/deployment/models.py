@@ -1,0 +1,217 @@
+"""The deployment file, ``quota.yaml``, as typed values: what is deployed to which team's account and Region.
+
+Names are those of policy files and of the AWS Batch API. Only the form is checked here; the rules QM001 to QM013
+are asked of the whole by :mod:`constructs_qm.validation.checks`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from quota_scheduler.queue_rules import MAX_QUEUE_PRIORITY
+from quota_scheduler.time_limits import MAX_SECONDS, MIN_SECONDS, REASONS
+from quota_scheduler.value_rules import MAX_PRIORITY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+__all__ = [
+    "AlarmLevel",
+    "Alarms",
+    "Auditor",
+    "Defaults",
+    "Deployment",
+    "Queue",
+    "QueueSettings",
+    "Region",
+    "Share",
+    "ShareSettings",
+    "Submitter",
+    "Team",
+    "inherit",
+]
+
+_Arn = Annotated[str, Field(pattern=r"^arn:[^:]+:[^:]+:[^:]*:[^:]*:.+$")]
+_State = Literal["ENABLED", "DISABLED"]
+_Units = Annotated[
+    dict[str, int],
+    Field(json_schema_extra={"minProperties": 1, "maxProperties": 5, "additionalProperties": {"minimum": 1}}),
+]
+_TimeLimits = Annotated[
+    dict[str, int],
+    Field(
+        json_schema_extra={
+            "propertyNames": {"enum": list(REASONS)},
+            "additionalProperties": {"type": "integer", "minimum": MIN_SECONDS, "maximum": MAX_SECONDS},
+        }
+    ),
+]
+
+
+class Model(BaseModel):
+    """What all parts of the file have in common: no unknown key, no guessing of types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=to_camel)
+
+
+class Submitter(Model):
+    """A role that may submit jobs to a share, and see it.
+
+    With `job_tags` it must set them on every job, and may change the priority of, and end, jobs that have them.
+    """
+
+    role: _Arn
+    max_priority: int | None = Field(
+        default=None, ge=0, le=MAX_PRIORITY, description="Highest priority it may give a job."
+    )
+    training_role: _Arn | None = Field(
+        default=None, description="Role of its training jobs, which it may pass to SageMaker."
+    )
+    job_tags: dict[str, str] | None = None
+
+
+class ShareSettings(Model):
+    """What a share can inherit."""
+
+    strategy: str | None = Field(default=None, json_schema_extra={"enum": ["RESERVE", "LEND", "LEND_AND_BORROW"]})
+    borrow_limit: int | None = Field(
+        default=None, description="Percent of each limit, -1 for unlimited; inherited by shares that borrow."
+    )
+    in_share_preemption: bool | None = None
+    state: _State | None = None
+
+
+class Share(ShareSettings):
+    """A quota share and who may submit to it."""
+
+    name: str
+    limits: _Units = Field(description="Instances of each instance type.")
+    submitters: list[Submitter] = []
+
+
+class AlarmLevel(Model):
+    """When an alarm rings: at the threshold or more, in each of so many periods running."""
+
+    threshold: float = Field(gt=0, description="Jobs a period, or seconds for waitingTime.")
+    period_seconds: int = Field(default=300, ge=60, multiple_of=60)
+    periods: int = Field(default=1, ge=1)
+
+
+class Alarms(Model):
+    """Alarms of a queue; each has a default of its own, and is off where it is false."""
+
+    topic: _Arn | None = Field(default=None, description="SNS topic that is told.")
+    preempted_jobs: AlarmLevel | Literal[False] | None = None
+    failed_jobs: AlarmLevel | Literal[False] | None = None
+    waiting_time: AlarmLevel | Literal[False] | None = None
+    blocked_queue: AlarmLevel | Literal[False] | None = None
+
+
+class Auditor(Model):
+    """Whether the preemptions of a queue are audited."""
+
+    enabled: bool = True
+
+
+class QueueSettings(Model):
+    """What a queue can inherit."""
+
+    priority: int | None = Field(default=None, ge=0, le=MAX_QUEUE_PRIORITY)
+    state: _State | None = None
+    time_limits: _TimeLimits | None = Field(
+        default=None, description="Seconds after which a job that stays RUNNABLE for a reason is ended."
+    )
+    alarms: Alarms | None = None
+    auditor: Auditor | None = None
+
+
+class Queue(QueueSettings):
+    """A job queue with its service environment and its shares."""
+
+    name: str
+    environment: _Units = Field(description="Instances of each instance type there are to share.")
+    shares: list[Share]
+
+
+class Defaults(Model):
+    """What queues and shares inherit where they say nothing themselves."""
+
+    queue: QueueSettings = QueueSettings()
+    share: ShareSettings = ShareSettings()
+
+
+class Region(Model):
+    """What is deployed to one Region of an account: one stack."""
+
+    queues: list[Queue]
+
+
+class Team(Model):
+    """An account and its Regions: one stage, deployed by ``cdk deploy 'TEAM/*'``."""
+
+    account: str | None = Field(
+        None, pattern=r"^\d{12}$", description="In quotation marks; the account of the credentials by default."
+    )
+    defaults: Defaults = Defaults()
+    regions: dict[Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d+$")], Region]
+
+
+class Deployment(Model):
+    """A deployment file."""
+
+    version: Literal[1] = 1
+    defaults: Defaults = Defaults()
+    teams: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=64)], Team]
+
+    @model_validator(mode="after")
+    def _queue_names_are_unique(self) -> Self:
+        seen: dict[tuple[str | None, str, str], str] = {}
+        for team_name, team in self.teams.items():
+            for region_name, region in team.regions.items():
+                for queue in region.queues:
+                    place = (team.account, region_name, queue.name)
+                    if place in seen:
+                        raise ValueError(
+                            f"queue {queue.name!r} of {region_name} is declared by {seen[place]} and {team_name}: "
+                            "names are unique in an account and Region"
+                        )
+                    seen[place] = team_name
+        return self
+
+    def queues(self) -> Iterator[tuple[str, str, int, Queue]]:
+        """Yield team, Region, index and queue of every queue, with what it inherits."""
+        for team_name, team in self.teams.items():
+            levels = (team.defaults, self.defaults)
+            for region_name, region in team.regions.items():
+                for index, queue in enumerate(region.queues):
+                    shares = [_inherit_share(share, levels) for share in queue.shares]
+                    whole = inherit(queue, *(level.queue for level in levels))
+                    yield team_name, region_name, index, whole.model_copy(update={"shares": shares})
+
+
+_M = TypeVar("_M", bound=Model)
+
+
+def inherit(own: _M, *above: Model) -> _M:
+    """Return `own` with what it leaves open taken from the nearest above it that says something.
+
+    Parts of parts, such as one alarm of several, are inherited alike.
+    """
+    filled: dict[str, Any] = {}
+    for name in type(own).model_fields:
+        values = [value for model in (own, *above) if (value := getattr(model, name, None)) is not None]
+        parts = [value for value in values if isinstance(value, Model)]
+        if values:
+            filled[name] = inherit(*parts) if isinstance(values[0], Alarms) else values[0]
+    return own.model_copy(update=filled)
+
+
+def _inherit_share(share: Share, levels: tuple[Defaults, ...]) -> Share:
+    whole = inherit(share, *(level.share for level in levels))
+    borrows = whole.strategy == "LEND_AND_BORROW"
+    return whole if borrows else whole.model_copy(update={"borrow_limit": share.borrow_limit})

@@ -1,0 +1,106 @@
+"""The HTTP side of an endpoint: moto's own application and our controls behind one port."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+from moto.moto_server.werkzeug_app import (
+    DomainDispatcherApplication,
+    MotoRequestHandler,
+    create_backend_app,
+)
+from werkzeug.serving import make_server
+
+from constructs_qm.local.control import PREFIX, control
+from constructs_qm.local.errors import ServerException
+from constructs_qm.local.wire import Reply, error_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from constructs_qm.local.endpoint import Endpoint
+
+__all__ = ["HttpFront", "url_of"]
+
+_POLL_SECONDS = 0.05
+"""How soon the server notices that it has to stop."""
+
+_log = logging.getLogger(__name__)
+
+
+class HttpFront:
+    """Answers HTTP requests in threads, until it is stopped.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+    host : str
+    port : int
+        0 picks a free one.
+
+    Attributes
+    ----------
+    url : str
+    """
+
+    def __init__(self, endpoint: Endpoint, host: str, port: int) -> None:
+        self._http = make_server(host, port, _application(endpoint), threaded=True, request_handler=_QuietHandler)
+        self.port: int = self._http.server_port
+        self.url = f"http://{host}:{self.port}"
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(_POLL_SECONDS,), name="http", daemon=True
+        )
+        self._thread.start()
+        endpoint.url = self.url
+        endpoint.closers.append(self._stop)
+
+    def _stop(self) -> None:
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+
+
+def url_of(endpoint: Endpoint) -> str:
+    """Return where `endpoint` is reached by HTTP, which one in a process is only once somebody asks."""
+    return endpoint.url or HttpFront(endpoint, "127.0.0.1", 0).url
+
+
+class _QuietHandler(MotoRequestHandler):
+    """Logs requests for those who ask for them, instead of to standard error."""
+
+    def log(self, type: str, message: str, *args: object) -> None:
+        _log.debug(message, *args)
+
+
+def _application(endpoint: Endpoint) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
+    """Return the WSGI application: the controls, and moto for everything else."""
+    moto = DomainDispatcherApplication(create_backend_app)
+
+    def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path.startswith(PREFIX):
+            size = int(environ.get("CONTENT_LENGTH") or 0)
+            reply = control(
+                endpoint,
+                environ["REQUEST_METHOD"],
+                path,
+                environ.get("QUERY_STRING", ""),
+                environ["wsgi.input"].read(size),
+            )
+            return _send(reply, start_response)
+        try:
+            answer: Iterable[bytes] = moto(environ, start_response)
+        except Exception:  # moto raises where it lacks something: a bad request must not hurt the process
+            _log.exception("request failed")
+            return _send(error_reply(ServerException("An internal error occurred")), start_response)
+        return answer
+
+    return application
+
+
+def _send(reply: Reply, start_response: Any) -> Iterable[bytes]:
+    headers = {**reply.headers, "Content-Length": str(len(reply.body))}
+    start_response(f"{reply.status} {'OK' if reply.status < 400 else 'Error'}", list(headers.items()))
+    return [reply.body]

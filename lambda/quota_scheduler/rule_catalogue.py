@@ -1,0 +1,114 @@
+"""The policy rules in words: what each is about and how a finding of it is mended (contract.md section 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quota_scheduler.findings import Level
+
+__all__ = ["RULES", "RuleText"]
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """A rule as reports describe it.
+
+    Attributes
+    ----------
+    title : str
+        What the rule forbids or tells.
+    level : Level
+        Level of its findings.
+    mend : str
+        What to do about a finding.
+    """
+
+    title: str
+    level: Level
+    mend: str
+
+
+_ERROR, _WARNING, _NOTE = Level.ERROR, Level.WARNING, Level.NOTE
+
+RULES: dict[str, RuleText] = {
+    "QM001": RuleText(
+        "Name empty, too long or with characters that are not allowed",
+        _ERROR,
+        "Use 1 to 128 characters of A-Z a-z 0-9 - _.",
+    ),
+    "QM002": RuleText(
+        "Capacity limits missing, too many, given twice, or below 1",
+        _ERROR,
+        "Give 1 to 5 capacity limits, one per instance type, each a whole number of instances from 1.",
+    ),
+    "QM003": RuleText(
+        "Capacity unit is not a SageMaker training instance type",
+        _ERROR,
+        "Name an instance type such as ml.g5.xlarge; NUM_INSTANCES does not go with quota management.",
+    ),
+    "QM004": RuleText(
+        "Too many quota shares in a job queue, or two of one name",
+        _ERROR,
+        "Keep to 20 quota shares a job queue and give each its own name.",
+    ),
+    "QM005": RuleText(
+        "Capacity limit of a quota share beyond its service environment",
+        _ERROR,
+        "Lower the share's limit, or add the instances to the service environment.",
+    ),
+    "QM006": RuleText(
+        "Sharing strategy and borrow limit that do not go together",
+        _ERROR,
+        "Give a borrow limit of -1 or more with LEND_AND_BORROW, and none with RESERVE or LEND.",
+    ),
+    "QM007": RuleText(
+        "Job queue, scheduling policy and service environment that do not go together",
+        _ERROR,
+        "Connect a SAGEMAKER_TRAINING queue to a policy with quotaSharePolicy and an environment of its own.",
+    ),
+    "QM008": RuleText(
+        "Job state time limit that AWS Batch refuses",
+        _ERROR,
+        "Use a documented reason, state RUNNABLE, action TERMINATE and 600 to 86,400 seconds.",
+    ),
+    "QM009": RuleText(
+        "Capacity limits add up to more than the service environment has",
+        _WARNING,
+        "Lower shares' limits or raise the environment's, unless overcommitment is meant.",
+    ),
+    "QM010": RuleText(
+        "Capacity that no quota share can reach",
+        _WARNING,
+        "Raise a share's limit or lower the environment's.",
+    ),
+    "QM011": RuleText(
+        "Share that borrows, with nobody to borrow from",
+        _WARNING,
+        "Use LEND for it, or let another share lend the same instance type.",
+    ),
+    "QM012": RuleText(
+        "Borrow limit beyond all that could ever be borrowed",
+        _WARNING,
+        "Lower the borrow limit, or raise the limits of shares that lend.",
+    ),
+    "QM013": RuleText(
+        "Job queue without a quota share, or without a time limit for misconfigured jobs",
+        _WARNING,
+        "Add a quota share, and time limits for both MISCONFIGURATION reasons.",
+    ),
+    "QM014": RuleText(
+        "IAM statement whose wildcard reaches quota shares of other teams",
+        _ERROR,
+        "Name the job queue and each quota share by its whole ARN, as grant_submit does.",
+    ),
+    "QM015": RuleText(
+        "Check skipped for a value that is known only at deployment",
+        _NOTE,
+        "Write the value out where the check matters.",
+    ),
+    "QM-A15": RuleText(
+        "Deployed queue differs from what is declared",
+        _ERROR,
+        "Deploy the declaration again, or take the change over into it.",
+    ),
+}

@@ -1,0 +1,262 @@
+"""``batch-quota validate``: every input, every format, exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+import yaml
+from support.templates import GOOD, edited, limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[..., tuple[int, str, str]]
+
+CASES = Path(__file__).parents[2] / "cases"
+G5 = "ml.g5.xlarge"
+
+
+def policy(*shares: dict[str, Any], instances: int = 4) -> dict[str, Any]:
+    return {"environment": {G5: instances}, "shares": list(shares)}
+
+
+def share(name: str, count: int, strategy: str = "LEND", **more: Any) -> dict[str, Any]:
+    return {"name": name, "limits": {G5: count}, "strategy": strategy, **more}
+
+
+FINE = policy(share("vision", 2, "LEND_AND_BORROW", borrowLimit=100), share("speech", 2))
+
+FIRING: list[tuple[str, str, dict[str, Any]]] = [
+    ("QM001", "shares.a b.name", policy(share("a b", 2), share("b", 2))),
+    ("QM002", "shares.a.limits", policy(share("a", 0), share("b", 4))),
+    ("QM003", "shares.a.limits", policy({**share("a", 0), "limits": {"g5": 1}}, share("b", 4))),
+    ("QM004", "shares.a.name", policy(share("a", 2), share("a", 2))),
+    ("QM005", "shares.a.limits.ml.g5.xlarge", policy(share("a", 5))),
+    ("QM006", "shares.a.borrowLimit", policy(share("a", 2, borrowLimit=3), share("b", 2))),
+    ("QM009", "environment.ml.g5.xlarge", policy(share("a", 3), share("b", 3))),
+    ("QM010", "environment.ml.g5.xlarge", policy(share("a", 3))),
+    ("QM011", "shares.a.strategy", policy(share("a", 2, "LEND_AND_BORROW"), share("b", 2, "RESERVE"))),
+    ("QM012", "shares.a.borrowLimit", policy(share("a", 2, "LEND_AND_BORROW", borrowLimit=200), share("b", 2))),
+    ("QM013", "", policy()),
+]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], Path]:
+    monkeypatch.chdir(tmp_path)
+
+    def write_file(name: str, content: Any) -> Path:
+        path = tmp_path / name
+        text = json.dumps(content, indent=1) if name.endswith(".json") else yaml.safe_dump(content, sort_keys=False)
+        path.write_text(content if isinstance(content, str) else text)
+        return path
+
+    return write_file
+
+
+def findings(run: Run, *arguments: object) -> list[dict[str, Any]]:
+    _, out, _ = run("validate", "--json", *arguments)
+    found: list[dict[str, Any]] = json.loads(out)["findings"]
+    return found
+
+
+@pytest.mark.parametrize(("rule", "path", "document"), FIRING)
+@pytest.mark.parametrize("name", ["policy.json", "policy.yaml"])
+def test_rule_fires_on_a_policy_file(
+    run: Run, write: Callable[[str, Any], Path], name: str, rule: str, path: str, document: Any
+) -> None:
+    found = findings(run, write(name, document))
+    assert (rule, path) in {(entry["rule"], entry["path"]) for entry in found}
+    assert {entry["file"] for entry in found} == {name}
+    assert all(entry["line"] >= 1 for entry in found)
+
+
+def test_policy_without_fault(run: Run, write: Callable[[str, Any], Path]) -> None:
+    assert run("validate", write("policy.json", FINE)) == (0, "0 errors, 0 warnings, 0 notes\n", "")
+
+
+def test_line_is_that_of_the_value(run: Run, write: Callable[[str, Any], Path]) -> None:
+    text = f"environment:\n  {G5}: 4\nshares:\n- name: a\n  strategy: LEND\n  limits:\n    {G5}: 5\n"
+    found, *_ = findings(run, write("policy.yaml", text))
+    assert (found["rule"], found["line"], found["column"]) == ("QM005", 7, 5)
+    assert found["message"] and found["mend"]
+
+
+def test_policy_over_time(run: Run, write: Callable[[str, Any], Path]) -> None:
+    bad = policy(share("vision", 5))
+    found = findings(run, write("policy.json", [{"at": 0, **FINE}, {"at": 60, **bad}]))
+    assert [(entry["rule"], entry["path"]) for entry in found] == [
+        ("QM005", "[1].shares.vision.limits.ml.g5.xlarge"),
+        ("QM009", "[1].environment.ml.g5.xlarge"),
+    ]
+
+
+SHORT_TAGS = """
+Resources:
+  Environment:
+    Type: AWS::Batch::ServiceEnvironment
+    Properties: {ServiceEnvironmentType: SAGEMAKER_TRAINING, CapacityLimits: [{CapacityUnit: ml.g5.xlarge, MaxCapacity: 1}]}
+  Policy:
+    Type: AWS::Batch::SchedulingPolicy
+    Properties: {QuotaSharePolicy: {IdleResourceAssignmentStrategy: FIFO}}
+  Queue:
+    Type: AWS::Batch::JobQueue
+    Properties:
+      JobQueueType: SAGEMAKER_TRAINING
+      Priority: 1
+      SchedulingPolicyArn: !GetAtt Policy.Arn
+      ServiceEnvironmentOrder: [{Order: 1, ServiceEnvironment: !Ref Environment}]
+  Share:
+    Type: AWS::Batch::QuotaShare
+    Properties:
+      QuotaShareName: vision
+      JobQueue: !Ref Queue
+      CapacityLimits:
+        - CapacityUnit: ml.g5.xlarge
+          MaxCapacity: 2
+      ResourceSharingConfiguration: {Strategy: LEND}
+      PreemptionConfiguration: {InSharePreemption: DISABLED}
+"""  # noqa: E501
+
+
+def test_template_with_short_tags(run: Run, write: Callable[[str, Any], Path]) -> None:
+    found = findings(run, write("template.yml", SHORT_TAGS))
+    assert {(entry["rule"], entry["path"], entry["line"]) for entry in found} == {
+        ("QM013", "Queue.JobStateTimeLimitActions", 11),
+        ("QM005", "Share.CapacityLimits.0.MaxCapacity", 23),
+        ("QM009", "Environment.CapacityLimits.0.MaxCapacity", 5),
+    }
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.yaml", "t.template"])
+def test_template(run: Run, write: Callable[[str, Any], Path], name: str) -> None:
+    assert run("validate", write(name, GOOD))[0] == 0
+    bad = edited(("Vision.Properties.CapacityLimits", limits(g5=5)))
+    (found, *_) = findings(run, write(name, bad))
+    assert (found["rule"], found["path"], found["file"]) == ("QM005", "Vision.CapacityLimits.0.MaxCapacity", name)
+
+
+@pytest.mark.parametrize(
+    ("document", "options", "status"),
+    [
+        (FINE, ["--strict"], 0),
+        (policy(share("a", 3)), [], 0),
+        (policy(share("a", 3)), ["--strict"], 1),
+        (policy(share("a", 5)), [], 1),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit"])
+def test_exit_status(
+    run: Run, write: Callable[[str, Any], Path], document: Any, options: list[str], status: int, form: str
+) -> None:
+    assert run("validate", write("p.json", document), "--format", form, *options)[::2] == (status, "")
+
+
+def test_text_alone_is_enough_to_mend_it(run: Run, write: Callable[[str, Any], Path]) -> None:
+    _, out, _ = run("validate", write("policy.json", policy(share("a", 5), share("b", 1))))
+    first = out.splitlines()[0]
+    for part in ("policy.json:9:", "error QM005", "shares.a", "limit 5", "environment's 4", "lower it or raise"):
+        assert part in first
+
+
+def test_junit(run: Run, write: Callable[[str, Any], Path]) -> None:
+    path = write("p.json", policy(share("a", 5), share("b", 3)))
+    for options, failures in (([], 1), (["--strict"], 2)):
+        _, out, _ = run("validate", path, "--format", "junit", *options)
+        suite = Xml.fromstring(out).find("testsuite")
+        assert suite is not None
+        cases = list(suite)
+        failed = [case for case in cases if case.find("failure") is not None]
+        assert len(failed) == failures == int(suite.attrib["failures"])
+        assert int(suite.attrib["tests"]) == len(cases)
+        assert len({case.attrib["name"] for case in cases}) == len(cases)
+
+
+def test_junit_holds_any_text(run: Run, write: Callable[[str, Any], Path]) -> None:
+    _, out, _ = run("validate", write("p.json", policy(share("a\x00<&]]>", 2))), "--format", "junit")
+    assert "QM001" in {case.attrib["name"].split()[0] for case in Xml.fromstring(out).iter("testcase")}
+
+
+def test_sarif(run: Run, write: Callable[[str, Any], Path]) -> None:
+    """The properties that the SARIF 2.1.0 schema and code scanning require, and their types."""
+    path = write("a b.json", policy(share("a", 5), share("b", 3)))
+    log = json.loads(run("validate", path, "--format", "sarif")[1])
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("sarif-schema-2.1.0.json")
+    (single,) = log["runs"]
+    assert set(single) == {"tool", "columnKind", "results"}
+    driver = single["tool"]["driver"]
+    rules = driver["rules"]
+    assert driver["name"] == "constructs-qm"
+    assert len({rule["id"] for rule in rules}) == len(rules)
+    assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in rules)
+    assert [result["ruleId"] for result in single["results"]] == ["QM005", "QM009"]
+    for result in single["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("none", "note", "warning", "error")
+        assert result["message"]["text"]
+        assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
+        physical = result["locations"][0]["physicalLocation"]
+        assert physical["artifactLocation"] == {"uri": "a%20b.json"}
+        assert physical["region"]["startLine"] >= 1
+        assert physical["region"]["startColumn"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.json", "{", "a.json:1:2: not JSON"),
+        ("a.yaml", "a: [", "a.yaml:2:1: not YAML"),
+        ("a.yaml", "[" * 200 + "]" * 200, "nested deeper"),
+        ("a.json", "7", "a.json: neither a policy"),
+        ("a.yaml", "", "a.yaml: neither a policy"),
+        ("a.json", "[]", "a.json: neither a policy"),
+        ("a.json", '{"environment": {}}', "a.json: policy has no 'shares'"),
+        ("a.json", '{"environment": {}, "shares": [7]}', "a.json: shares[0] is int"),
+        ("a.json", '[{"environment": {}, "shares": {}}]', "a.json: [0]: shares is dict"),
+    ],
+)
+def test_bad_file(run: Run, write: Callable[[str, Any], Path], name: str, content: str, says: str) -> None:
+    status, out, err = run("validate", write(name, content))
+    assert (status, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "give PATH, --queue NAME"),
+        (["nowhere.json"], "nowhere.json: No such file"),
+        ([CASES], "manifest.json: No such file"),
+        (["--endpoint-url", "http://127.0.0.1:1", CASES], "goes with --queue"),
+        ([CASES, "--format", "html"], "format"),
+    ],
+)
+def test_bad_arguments(run: Run, arguments: list[object], says: str) -> None:
+    status, out, err = run("validate", *arguments)
+    assert (status, out) == (2, "")
+    assert says in err
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"artifacts": []},
+        {"artifacts": {"A": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "../../etc/passwd"}}}},
+        {"artifacts": {"A": {"type": "cdk:cloud-assembly", "properties": {"directoryName": "/etc"}}}},
+        {"artifacts": {"A": {"type": "cdk:cloud-assembly", "properties": {"directoryName": "."}}}},
+    ],
+)
+def test_untrusted_manifest(run: Run, write: Callable[[str, Any], Path], manifest: Any) -> None:
+    status, out, err = run("validate", write("manifest.json", manifest).parent)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+def test_known_answer_cases_are_policies(run: Run) -> None:
+    for case in sorted(CASES.glob("*.json"))[:5]:
+        assert run("validate", case)[0] in (0, 1)
