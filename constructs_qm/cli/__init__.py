@@ -10,6 +10,7 @@ import typer
 from constructs_qm._version import __version__
 from constructs_qm.cli.audit import audit
 from constructs_qm.cli.demo import demo
+from constructs_qm.cli.deployment import export_deployed, import_file
 from constructs_qm.cli.explain import explain
 from constructs_qm.cli.local import local
 from constructs_qm.cli.replay import replay
@@ -29,6 +30,8 @@ app = typer.Typer(
 )
 for _command in (audit, demo, explain, local, replay, simulate, validate):
     app.command()(_command)
+app.command("import")(import_file)
+app.command("export")(export_deployed)
 
 
 def _print_version(asked: bool) -> None:

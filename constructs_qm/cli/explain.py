@@ -69,7 +69,7 @@ def _of_case(path: Path, job: str | None, submit: str | None) -> Explanation | D
         run = replay(load_case(document))
         if job is not None:
             return explain_job(run.scheduler, job, run.outcomes)
-        return dry_run(run.scheduler, parse_submission(submit or ""), run.now)
+        return dry_run(run.scheduler, parse_submission(submit or ""), run.now, in_place=True)
     except QuotaSchedulerError as error:
         raise DocumentError(f"{path}: {error}") from None
 
@@ -79,7 +79,7 @@ def _of_state(document: object, name: str, job: str | None, submit: str | None) 
         scheduler, now = load_state(document)
         if job is not None:
             return explain_recorded(scheduler, find_job(document, job))
-        return dry_run(scheduler, parse_submission(submit or ""), now)
+        return dry_run(scheduler, parse_submission(submit or ""), now, in_place=True)
     except QuotaSchedulerError as error:
         raise DocumentError(f"{name}: {error}") from None
 

@@ -34,9 +34,12 @@ _LONG = 20_000
 
 def simulate(
     policies: Annotated[
-        list[Path], typer.Option("--policy", metavar="FILE", help="Policy file; give it again to compare policies.")
+        list[Path], typer.Option("--policy", metavar="FILE", help="Policy file; more of them are compared.")
     ],
     trace: Annotated[Path, typer.Option(metavar="FILE", help="Workload: CSV, .swf, or a description (.json, .yaml).")],
+    more_policies: Annotated[
+        list[Path] | None, typer.Argument(metavar="[POLICY...]", help="More policies, as --policy *.yaml gives them.")
+    ] = None,
     unit: Annotated[
         str | None, typer.Option(help="Capacity unit the trace counts (default: the policies' only one).")
     ] = None,
@@ -58,11 +61,11 @@ def simulate(
 ) -> int:
     """Simulate policies on the same workload, and compare what becomes of it.
 
-    Example: batch-quota simulate --policy reserve.yaml --policy share.yaml --trace workload.csv
+    Example: batch-quota simulate --policy reserve.yaml share.yaml --trace workload.csv
     """
     settings = SimulationSettings(preemption_seconds, checkpoint_seconds)
     limits = () if time_limit is None else tuple(TimeLimit(reason, time_limit) for reason in REASONS)
-    versions = [(str(path), read_policy_versions(path)) for path in policies]
+    versions = [(str(path), read_policy_versions(path)) for path in (*policies, *(more_policies or ()))]
     workload = read_workload(trace, _reading(versions, unit, mapping or []), seed)
     if hash_priorities is not None:
         workload = workload.with_hashed_priorities(hash_priorities, seed)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from constructs_qm.validation.assembly_reader import Assembly
 from constructs_qm.validation.checks import check
 from constructs_qm.validation.declared import Declarations
 from constructs_qm.validation.deployed_reader import look_up
@@ -16,11 +15,16 @@ from constructs_qm.validation.drift import compare
 from constructs_qm.validation.inputs import read_input
 from constructs_qm.validation.report_formats import as_json, as_junit, as_sarif, as_text
 from constructs_qm.validation.report_rows import rows_of
+from constructs_qm.validation.what_if import what_if
 from quota_scheduler import DocumentError, Level
+from quota_scheduler.findings import errors_in
+from quota_scheduler.what_if import Thresholds
 
 if TYPE_CHECKING:
     from constructs_qm.validation.declared import DeclaredQueue
     from constructs_qm.validation.located import Located
+    from constructs_qm.validation.report_rows import Row
+    from constructs_qm.validation.what_if import WhatIf
 
 __all__ = ["validate"]
 
@@ -35,9 +39,12 @@ class Format(str, Enum):
 
 
 def validate(
-    path: Annotated[
-        Path | None,
-        typer.Argument(help="Policy or deployment file, cdk.out folder, or CloudFormation template (JSON or YAML)."),
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH...]",
+            help="Policy or deployment files, cdk.out folders, CloudFormation templates (JSON or YAML).",
+        ),
     ] = None,
     queue: Annotated[
         str | None, typer.Option(metavar="NAME", help="Deployed queue; with PATH, what differs from it is told too.")
@@ -46,32 +53,77 @@ def validate(
     form: Annotated[Format, typer.Option("--format", help="How to print findings.")] = Format.TEXT,
     as_json_too: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail, too.")] = False,
+    trace: Annotated[
+        Path | None, typer.Option("--simulate", metavar="TRACE", help="Tell what the change does to this workload.")
+    ] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="OLD", help="What PATH is to replace; with --simulate.")
+    ] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Capacity unit the trace counts (default: the policies' only one).")
+    ] = None,
+    max_wait_growth: Annotated[
+        float | None, typer.Option(min=0, metavar="PERCENT", help="Fail where a share's waits grow by more.")
+    ] = None,
+    max_preemption_growth: Annotated[
+        float | None, typer.Option(min=0, metavar="PERCENT", help="Fail where preemptions grow by more.")
+    ] = None,
+    max_utilisation_loss: Annotated[
+        float | None, typer.Option(min=0, metavar="POINTS", help="Fail where utilisation falls by more.")
+    ] = None,
 ) -> int:
     """Check a quota policy; exit status 1 where a finding fails.
 
     Example: batch-quota validate cdk.out --strict --format sarif
     """
-    if path is None and queue is None:
+    if not paths and queue is None:
         raise typer.BadParameter("give PATH, --queue NAME, or both to compare them")
     if endpoint_url is not None and queue is None:
         raise typer.BadParameter("--endpoint-url goes with --queue")
-    declarations, assembly = (Declarations(), Assembly()) if path is None else read_input(path)
-    found = check(declarations)
+    if (trace is None) != (baseline is None):
+        raise typer.BadParameter("--simulate TRACE and --baseline OLD go together")
+    thresholds = Thresholds(max_wait_growth, max_preemption_growth, max_utilisation_loss)
+    if trace is None and thresholds != Thresholds():
+        raise typer.BadParameter("thresholds go with --simulate")
+    shown, acknowledged, declared = _check(paths or [])
     if queue is not None:
-        found += _deployed(look_up(queue, endpoint_url), declarations.queues, compared=path is not None)
-    shown = [item for item in found if assembly.acknowledgement(item.source.path, item.finding.rule) is None]
-    acknowledged, rows = len(found) - len(shown), rows_of(shown)
-    match Format.JSON if as_json_too else form:
+        shown += _deployed(look_up(queue, endpoint_url), declared, compared=bool(paths))
+    change = None
+    if trace is not None and baseline is not None and not errors_in([item.finding for item in shown]):
+        change = what_if(declared, read_input(baseline)[0].queues, trace, thresholds, unit)
+        shown += change.found
+    rows = rows_of(shown)
+    _print(Format.JSON if as_json_too else form, rows, acknowledged, change, strict=strict)
+    failing = (Level.ERROR, Level.WARNING) if strict else (Level.ERROR,)
+    return 1 if any(row.level in failing for row in rows) else 0
+
+
+def _check(paths: list[Path]) -> tuple[list[Located], int, list[DeclaredQueue]]:
+    """Return the findings of some inputs, how many more were acknowledged, and the queues they declare."""
+    shown, acknowledged, declared = [], 0, []
+    for path in paths:
+        declarations, assembly = read_input(path)
+        found = check(declarations)
+        left = [item for item in found if assembly.acknowledgement(item.source.path, item.finding.rule) is None]
+        acknowledged += len(found) - len(left)
+        shown += left
+        declared += declarations.queues
+    return shown, acknowledged, declared
+
+
+def _print(form: Format, rows: list[Row], acknowledged: int, change: WhatIf | None, *, strict: bool) -> None:
+    match form:
         case Format.JSON:
-            typer.echo(as_json(rows, acknowledged))
+            more = {} if change is None else {"what_if": change.to_document()}
+            typer.echo(as_json(rows, acknowledged, **more))
         case Format.SARIF:
             typer.echo(as_sarif(rows))
         case Format.JUNIT:
             typer.echo(as_junit(rows, strict=strict))
         case Format.TEXT:
+            if change is not None:
+                typer.echo(change.to_text())
             typer.echo(as_text(rows, acknowledged))
-    failing = (Level.ERROR, Level.WARNING) if strict else (Level.ERROR,)
-    return 1 if any(row.level in failing for row in rows) else 0
 
 
 def _deployed(deployed: DeclaredQueue, declared: list[DeclaredQueue], *, compared: bool) -> list[Located]:

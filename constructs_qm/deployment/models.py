@@ -155,10 +155,19 @@ class Team(Model):
     """An account and its Regions: one stage, deployed by ``cdk deploy 'TEAM/*'``."""
 
     account: str | None = Field(
-        None, pattern=r"^\d{12}$", description="In quotation marks; the account of the credentials by default."
+        default=None, pattern=r"^\d{12}$", description="In quotation marks; the account of the credentials by default."
     )
     defaults: Defaults = Defaults()
     regions: dict[Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d+$")], Region]
+
+    @model_validator(mode="after")
+    def _submitters_are_of_the_account(self) -> Self:
+        """Refuse what the CDK would leave out in silence: a policy can't be attached to another account's role."""
+        queues = [queue for region in self.regions.values() for queue in region.queues]
+        for submitter in (one for queue in queues for share in queue.shares for one in share.submitters):
+            if self.account is not None and submitter.role.split(":")[4] != self.account:
+                raise ValueError(f"submitter {submitter.role} is not a role of account {self.account}")
+        return self
 
 
 class Deployment(Model):

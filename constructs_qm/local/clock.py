@@ -56,6 +56,9 @@ class Clock(Protocol):
     def stop(self) -> None:
         """Drive nothing any more."""
 
+    def start_from(self, now: float) -> None:
+        """Go on from a saved time, in seconds since 1970; time doesn't go back."""
+
 
 class SteppedClock:
     """A clock that moves only when told to, for tests.
@@ -94,6 +97,10 @@ class SteppedClock:
     def stop(self) -> None:
         """Leave the timeline alone."""
         self._timeline = None
+
+    def start_from(self, now: float) -> None:
+        """Go on from a saved time."""
+        self._now = now
 
     def advance(self, seconds: float) -> None:
         """Let `seconds` pass, stopping at every moment at which something is due.
@@ -170,6 +177,10 @@ class RealClock:
         self._changed.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
+
+    def start_from(self, now: float) -> None:
+        """Go on from a saved time, or from this one where it is later: a fast clock may have run ahead."""
+        self._start += max(0, now - self.now())
 
     def _loop(self, timeline: Timeline) -> None:
         while not self._stopped:

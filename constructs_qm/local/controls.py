@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from constructs_qm.local.service_jobs import ServiceJob
     from constructs_qm.local.state import BatchState
 
-__all__ = ["CONTROLS", "find_by_any_name"]
+__all__ = ["CONTROLS", "DEFAULT_FAILURE", "find_by_any_name"]
+
+
+DEFAULT_FAILURE = "AlgorithmError: exit code 1"
 
 
 def find_by_any_name(state: BatchState, name: str) -> ServiceJob | None:
@@ -30,7 +33,7 @@ def _finish(state: BatchState, job: ServiceJob, request: Request) -> None:
 
 
 def _fail(state: BatchState, job: ServiceJob, request: Request) -> None:
-    reason = request.get("reason", "AlgorithmError: exit code 1")
+    reason = request.get("reason", DEFAULT_FAILURE)
     if not isinstance(reason, str):
         raise ClientException(f"reason {reason!r} is not allowed: use a string")
     job_life.fail(state, job, reason)

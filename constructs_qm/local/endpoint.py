@@ -18,7 +18,7 @@ from constructs_qm.local import (  # noqa: F401 - their operations register them
     tags,
 )
 from constructs_qm.local.arns import ArnMaker
-from constructs_qm.local.controls import CONTROLS, find_by_any_name
+from constructs_qm.local.controls import CONTROLS, DEFAULT_FAILURE, find_by_any_name
 from constructs_qm.local.errors import ClientException
 from constructs_qm.local.events import Event, EventLog
 from constructs_qm.local.operations import at, perform
@@ -37,6 +37,20 @@ if TYPE_CHECKING:
     from constructs_qm.local.settings import Settings
 
 __all__ = ["Endpoint"]
+
+
+_SAVED = (
+    "settings",
+    "log",
+    "faults",
+    "_held",
+    "_scripts",
+    "_rogue",
+    "_seed",
+    "_states",
+    "_timers",
+)
+"""Attributes that make up an endpoint's state."""
 
 
 class Endpoint:
@@ -105,6 +119,12 @@ class Endpoint:
         with self._lock:
             return list(self.log.events)
 
+    @property
+    def delivered(self) -> list[Event]:
+        """Every event that has arrived, in order of arrival: differs from :attr:`events` by :attr:`faults`."""
+        with self._lock:
+            return list(self.log.delivered)
+
     def state(self, account: str, region: str, partition: str = "aws") -> BatchState:
         """Return the resources and jobs of one account and Region."""
         with self._lock:
@@ -137,6 +157,26 @@ class Endpoint:
                 self._timers.at(self.clock.now() + seconds, partial(self._work.add, task))
         self._after_change()
 
+    # -- saving -----------------------------------------------------------------------
+
+    def process_parts(self) -> dict[str, Any]:
+        """Return the parts that aren't saved, since they belong to the process; saved ones may refer to them."""
+        return {"endpoint": self, "work": self._work, "clock": self.clock, "lock": self._lock}
+
+    def to_save(self) -> dict[str, Any]:
+        """Return what is saved: for :mod:`~constructs_qm.local.saved_state`."""
+        with self._lock:
+            return {"now": self.clock.now(), **{name: getattr(self, name) for name in _SAVED}}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from what was saved."""
+        with self._lock:
+            self.clock.start_from(saved["now"])
+            sinks = self.log.sinks
+            for name in _SAVED:
+                setattr(self, name, saved[name])
+            self.log.sinks = sinks
+
     # -- controls for tests -----------------------------------------------------------
 
     def finish(self, job: str) -> None:
@@ -154,7 +194,7 @@ class Endpoint:
         """
         self.control("finish", job)
 
-    def fail(self, job: str, reason: str = "AlgorithmError: exit code 1") -> None:
+    def fail(self, job: str, reason: str = DEFAULT_FAILURE) -> None:
         """Let the training job of a dispatched job fail; errors and `job` as for :meth:`finish`.
 
         Parameters

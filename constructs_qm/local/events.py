@@ -64,6 +64,9 @@ class EventLog:
         self.sinks: list[Callable[[Event], None]] = []
         self._sent = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "sinks": []}
+
     def add(self, event: Event) -> None:
         """Record an event."""
         self.events.append(event)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
 from moto.moto_server.werkzeug_app import (
+    BackendRequest,
     DomainDispatcherApplication,
-    MotoRequestHandler,
     create_backend_app,
 )
-from werkzeug.serving import make_server
 
 from constructs_qm.local.control import PREFIX, control
 from constructs_qm.local.errors import ServerException
+from constructs_qm.local.http_handler import HttpServer
+from constructs_qm.local.responses import QuotaBatchResponse
 from constructs_qm.local.wire import Reply, error_reply
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ __all__ = ["HttpFront", "url_of"]
 
 _POLL_SECONDS = 0.05
 """How soon the server notices that it has to stop."""
+
+_BATCH = re.compile(r"Credential=[^/]*/\d+/[\w-]+/batch/")
+"""In the header of a request signed for AWS Batch: those needn't find their way through Flask and moto."""
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +51,7 @@ class HttpFront:
     """
 
     def __init__(self, endpoint: Endpoint, host: str, port: int) -> None:
-        self._http = make_server(host, port, _application(endpoint), threaded=True, request_handler=_QuietHandler)
+        self._http = HttpServer(host, port, _application(endpoint))
         self.port: int = self._http.server_port
         self.url = f"http://{host}:{self.port}"
         self._thread = threading.Thread(
@@ -67,13 +72,6 @@ def url_of(endpoint: Endpoint) -> str:
     return endpoint.url or HttpFront(endpoint, "127.0.0.1", 0).url
 
 
-class _QuietHandler(MotoRequestHandler):
-    """Logs requests for those who ask for them, instead of to standard error."""
-
-    def log(self, type: str, message: str, *args: object) -> None:
-        _log.debug(message, *args)
-
-
 def _application(endpoint: Endpoint) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
     """Return the WSGI application: the controls, and moto for everything else."""
     moto = DomainDispatcherApplication(create_backend_app)
@@ -91,6 +89,9 @@ def _application(endpoint: Endpoint) -> Callable[[dict[str, Any], Any], Iterable
             )
             return _send(reply, start_response)
         try:
+            if path.startswith("/v1/") and _BATCH.search(environ.get("HTTP_AUTHORIZATION", "")):
+                status, headers, text = QuotaBatchResponse.dispatch(BackendRequest(environ))
+                return _send(Reply(status, headers, text if isinstance(text, bytes) else text.encode()), start_response)
             answer: Iterable[bytes] = moto(environ, start_response)
         except Exception:  # moto raises where it lacks something: a bad request must not hurt the process
             _log.exception("request failed")

@@ -15,6 +15,7 @@ from constructs_qm.local.events import (
     PREEMPTION_STARTED,
     QUEUE_BLOCKED,
     STATE_CHANGE,
+    milliseconds,
 )
 from quota_scheduler import JobState, OutcomeKind, PreemptionKind
 from quota_scheduler.blocked import BlockedReason
@@ -228,4 +229,11 @@ def _close(state: BatchState, job: ServiceJob, status: str, reason: str) -> None
     job.status_reason = reason
     state.emit(STATE_CHANGE, [job.arn], job.details())
     if state.breaks("QM-A01", job):
-        state.emit(STATE_CHANGE, [job.arn], {**job.details(), "status": "RUNNING"})
+        state.timers.at(state.now + 1, partial(_rise, state, job))
+
+
+def _rise(state: BatchState, job: ServiceJob) -> None:
+    """Say of a job that ended that it runs (QM-A01)."""
+    detail = {key: value for key, value in job.details().items() if key not in ("stoppedAt", "statusReason")}
+    detail.update(status="RUNNING", startedAt=milliseconds(state.now))
+    state.emit(STATE_CHANGE, [job.arn], detail)

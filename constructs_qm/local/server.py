@@ -16,6 +16,7 @@ from constructs_qm.local.client_env import BUCKET, client_environment, write_sag
 from constructs_qm.local.clock import RealClock
 from constructs_qm.local.endpoint import Endpoint
 from constructs_qm.local.http_front import HttpFront
+from constructs_qm.local.saved_state import load, save
 from constructs_qm.local.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ class Server:
         Its clock and its events.
     """
 
-    def __init__(self, endpoint: Endpoint, front: HttpFront) -> None:
+    def __init__(self, endpoint: Endpoint, front: HttpFront, state_file: Path | None) -> None:
         self.endpoint = endpoint
+        self._state_file = state_file
         self.port = front.port
         self.url = front.url
         self._stopped = False
@@ -76,6 +78,8 @@ class Server:
             return
         self._stopped = True
         self.endpoint.stop()
+        if self._state_file is not None:
+            save(self.endpoint, self._state_file)
         seams.uninstall()
         _reset_moto()
 
@@ -102,6 +106,7 @@ def start(
     settings: Settings | None = None,
     seed: int | None = None,
     host: str = "127.0.0.1",
+    state_file: Path | None = None,
 ) -> Server:
     """Start an endpoint in threads of this process.
 
@@ -116,6 +121,9 @@ def start(
         Makes the ids of jobs and events repeatable.
     host : str
         Address to listen on. Anybody who reaches it can use it: leave it at the loopback address.
+    state_file : Path, optional
+        Where the endpoint's and moto's state is saved when the server stops, and, if it is there, taken from
+        at the start; settings come with it. Only name a file you trust, as you would a program.
 
     Returns
     -------
@@ -124,7 +132,9 @@ def start(
     Raises
     ------
     OSError
-        The port is taken.
+        The port is taken, or the state file can't be read.
+    StateError
+        Another version wrote the state file, or it is none.
     RuntimeError
         There is an endpoint in this process already.
     SeamError
@@ -140,14 +150,17 @@ def start(
     _reset_moto()
     seams.install(endpoint)
     try:
+        if state_file is not None and state_file.exists():
+            load(endpoint, state_file)
         front = HttpFront(endpoint, host, port)
     except BaseException as error:
         seams.uninstall()
+        _reset_moto()
         if isinstance(error, SystemExit):  # how werkzeug says so, after a line on standard error
             raise OSError(f"can't listen on {host}:{port}: the port is taken, choose another or 0") from None
         raise
     endpoint.start()
-    return Server(endpoint, front)
+    return Server(endpoint, front, state_file)
 
 
 def _reset_moto() -> None:

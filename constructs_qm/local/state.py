@@ -147,6 +147,7 @@ class BatchState:
         self.timers.fire(self.now)
         for queue in self.queues.values():
             if self.rogue is not None:
+                self.rogue.act(self, queue)
                 queue.heed_environment(self.rogue.pauses(queue))
             for outcome in queue.scheduler.run(self.now):
                 self.log.outcomes.append(outcome)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from constructs_qm.validation.declared import DeclaredQueue, DeclaredShare, Field, Limits, is_known
 from constructs_qm.validation.located import Located, located
-from quota_scheduler import Finding, Level, PolicyError, QuotaPolicy, check_policy
+from quota_scheduler import Finding, Level, PolicyError, QuotaPolicy, SharingStrategy, check_policy
 from quota_scheduler.findings import errors_in
 from quota_scheduler.queue_rules import (
     check_environment_queues,
@@ -96,7 +96,8 @@ def _check_share(share: DeclaredShare) -> Iterator[Located]:
     strategy, limit = share.strategy, share.borrow_limit
     yield from _unknown(share.source, strategy, limit)
     if is_known(strategy.value):
-        keys = strategy.keys if limit.value is None else limit.keys
+        sound = strategy.value in [known.value for known in SharingStrategy]
+        keys = limit.keys if sound and limit.value is not None else strategy.keys
         value = limit.value if is_known(limit.value) or strategy.value != "LEND_AND_BORROW" else None
         yield from located(check_sharing(strategy.value, value), share.source, keys)
 

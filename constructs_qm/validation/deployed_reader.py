@@ -21,7 +21,7 @@ from quota_scheduler import DocumentError
 __all__ = ["look_up", "read_deployed"]
 
 
-def look_up(queue: str, endpoint_url: str | None = None) -> DeclaredQueue:
+def look_up(queue: str, endpoint_url: str | None = None, region: str | None = None) -> DeclaredQueue:
     """Look up a queue with boto3.
 
     Parameters
@@ -30,6 +30,8 @@ def look_up(queue: str, endpoint_url: str | None = None) -> DeclaredQueue:
         Name or ARN; an ARN's Region counts.
     endpoint_url : str, optional
         Of an endpoint other than AWS's.
+    region : str, optional
+        That of the configuration by default.
 
     Raises
     ------
@@ -39,7 +41,8 @@ def look_up(queue: str, endpoint_url: str | None = None) -> DeclaredQueue:
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
-    region = queue.split(":")[3] if queue.startswith("arn:") and queue.count(":") > 4 else None
+    if queue.startswith("arn:") and queue.count(":") > 4:
+        region = queue.split(":")[3]
     try:
         return read_deployed(boto3.client("batch", endpoint_url=endpoint_url, region_name=region), queue)
     except (BotoCoreError, ClientError, ValueError) as error:

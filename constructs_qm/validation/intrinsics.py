@@ -25,6 +25,17 @@ _ARN_KINDS = {
     "AWS::Batch::SchedulingPolicy": ("scheduling-policy", "Name"),
 }
 _SHARE = "AWS::Batch::QuotaShare"
+_FUNCTIONS = {
+    "Ref": "_ref",
+    "Fn::GetAtt": "_get_att",
+    "Fn::Join": "_join",
+    "Fn::Sub": "_sub",
+    "Fn::Select": "_select",
+    "Fn::Split": "_split",
+    "Fn::If": "_if",
+    "Fn::FindInMap": "_find_in_map",
+    "Fn::ImportValue": "_import_value",
+}
 _PLACEHOLDER = re.compile(r"\$\{(!?)([^}]*)\}")
 _NAMED = {"AWS::IAM::Role": "RoleName", "AWS::IAM::User": "UserName", "AWS::IAM::Group": "GroupName"}
 _MAX_DEPTH, _MAX_STEPS = 64, 50_000
@@ -143,18 +154,7 @@ class Resolver:
         return f"arn:{place[0]}:batch:{place[1]}:{place[2]}:{kind}/{name}"
 
     def _function(self, stack: Stack, name: str, argument: Any, depth: int) -> Any:
-        functions: dict[str, Callable[[Stack, Any, int], Any]] = {
-            "Ref": self._ref,
-            "Fn::GetAtt": self._get_att,
-            "Fn::Join": self._join,
-            "Fn::Sub": self._sub,
-            "Fn::Select": self._select,
-            "Fn::Split": self._split,
-            "Fn::If": self._if,
-            "Fn::FindInMap": self._find_in_map,
-            "Fn::ImportValue": self._import_value,
-        }
-        function = functions.get(name)
+        function: Callable[[Stack, Any, int], Any] | None = getattr(self, _FUNCTIONS.get(name, ""), None)
         try:
             return unknown(name) if function is None else function(stack, argument, depth)
         except (ValueError, TypeError, IndexError, KeyError):

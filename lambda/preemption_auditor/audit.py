@@ -13,27 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 from preemption_auditor.api_calls import ApiCall, edited_priority, queue_of
 from preemption_auditor.coverage import Coverage
-from preemption_auditor.instants import SECOND
+from preemption_auditor.instants import SECOND, Span
 from preemption_auditor.judge import Judge
+from preemption_auditor.moments import Quality
 from preemption_auditor.observations import Observation, implied
 from preemption_auditor.policy_timeline import PolicyTimeline
+from preemption_auditor.quality import Flaw, FlawLog
 from preemption_auditor.queue_history import QueueHistory
 from preemption_auditor.reading import PolicyFound, Skipped, identity, read_event, unwrap
 from preemption_auditor.report import Report
 from preemption_auditor.settings import AuditSettings, Delivery
 from preemption_auditor.snapshots import restore, take_snapshot
+from preemption_auditor.verdicts import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
+    from preemption_auditor.findings import Finding
     from preemption_auditor.reading import Item
     from preemption_auditor.verdicts import Answer
     from quota_scheduler import QuotaPolicy
 
 __all__ = ["Auditor", "audit"]
 
-_BATCH = 20_000
-"""Events between two steps of the watermark: a recording with fewer is put into order as a whole."""
 _GENERATIONS = 3
 """Snapshots kept: an event may be late by up to as many batches."""
 _SETTLING = 3 * SECOND
@@ -64,18 +66,26 @@ class Auditor:
     policy : QuotaPolicy or PolicyTimeline
         In force when the recording begins; API calls in the recording change it.
     settings : AuditSettings, optional
+    batch : int
+        Events between two steps of the watermark, at least: a recording with fewer is put into order
+        as a whole.
     """
 
-    def __init__(self, policy: QuotaPolicy | PolicyTimeline, settings: AuditSettings | None = None) -> None:
+    def __init__(
+        self, policy: QuotaPolicy | PolicyTimeline, settings: AuditSettings | None = None, *, batch: int = 20_000
+    ) -> None:
         self._policy = policy if isinstance(policy, PolicyTimeline) else PolicyTimeline.constant(policy)
         self._settings = settings or AuditSettings()
+        self._batch = batch
         self._lateness = round(self._settings.lateness * SECOND)
         self._coverage = Coverage()
         self._queues: dict[str, _Queue] = {}
         self._waiting: list[Item] = []
+        self._fresh = 0
         self._generations = deque([_Generation(-_FOREVER, take_snapshot({}))], maxlen=_GENERATIONS)
-        self._seen: deque[dict[Hashable, None]] = deque([{}], maxlen=_GENERATIONS)
-        self._latest = -_FOREVER
+        self._seen: deque[set[int]] = deque([set()], maxlen=_GENERATIONS)
+        self._flaws = FlawLog()
+        self._first, self._latest = _FOREVER, -_FOREVER
 
     def feed(self, line: Mapping[str, Any] | str | bytes) -> None:
         """Take in one event or one line of a recording."""
@@ -84,6 +94,7 @@ class Auditor:
             items = event if isinstance(event, Skipped) else read_event(event)
             if items is Skipped.UNREADABLE:
                 self._coverage.unreadable += 1
+                self._flaws.add(Flaw.UNREADABLE)
             elif isinstance(items, Skipped):
                 self._coverage.ignored += 1
             else:
@@ -104,23 +115,43 @@ class Auditor:
         coverage.unknown = sum(judge.unknown for judge in judges)
         coverage.judged = coverage.decisions - coverage.unknown
         findings = [finding for judge in judges for finding in judge.findings.values()]
+        notes = [finding for judge in (*judges, self._judge_quality()) for finding in judge.findings.values()]
+        notes = [note for note in notes if note.kind is Kind.NOTE]
+        notes += [finding for judge in judges for finding in judge.withdrawn.values()]
         gaps = [gap for judge in judges for gap in judge.open.values()]
         return Report(
-            findings=tuple(sorted(findings, key=lambda finding: (finding.at, finding.rule, finding.jobs))),
+            findings=tuple(sorted((f for f in findings if f.kind is not Kind.NOTE), key=_by_time)),
+            notes=tuple(sorted(notes, key=_by_time)),
             unknown=tuple(sorted(gaps, key=lambda gap: (gap.at, gap.rule, gap.jobs))),
             coverage=coverage,
             answers=answers,
+            settings=self._settings,
         )
+
+    def _judge_quality(self) -> Judge:
+        """Judge the events as such: those of all queues, and those that belong to none."""
+        everything = Judge("")
+        at = Span(min(self._first, self._latest), self._latest)
+        everything.judge(Quality(at, self._flaws))
+        for name, queue in self._queues.items():
+            judge = Judge(name)
+            judge.judge(Quality(at, queue.history.flaws))
+            everything.findings.update({(rule, (name,)): note for (rule, _), note in judge.findings.items()})
+        return everything
 
     def _take(self, items: tuple[Item, ...]) -> None:
         """Take in what one event says."""
         new = [item for item in items if self._is_new(identity(item))]
         if items and not new:
             self._coverage.duplicate += 1
+            self._flaws.add(Flaw.DUPLICATE, event=items[0].event)
             return
         self._coverage.used += 1
-        self._coverage.late += any(item.at.hi < self._latest - self._lateness for item in new)
+        if any(item.at.hi < self._latest - self._lateness for item in new):
+            self._coverage.late += 1
+            self._flaws.add(Flaw.LATE, event=items[0].event)
         for item in new:
+            self._first = min(self._first, item.at.lo)
             self._waiting.append(item)
             if isinstance(item, Observation):
                 self._latest = max(self._latest, item.shown)
@@ -128,9 +159,12 @@ class Auditor:
                     self._take_implied(item)
             else:
                 self._latest = max(self._latest, item.at.hi)
-        if len(self._waiting) >= _BATCH:
+        self._fresh += 1
+        jobs = sum(len(queue.history.jobs) for queue in self._queues.values())
+        if self._fresh >= max(self._batch, jobs // 2):  # a snapshot costs as much as there are jobs
+            self._fresh = 0
             self._advance(self._latest - self._lateness)
-            self._seen.append({})
+            self._seen.append(set())
 
     def _take_implied(self, item: Observation) -> None:
         """Take in the steps an event tells of, as far as they don't belong to what was judged already."""
@@ -140,32 +174,55 @@ class Auditor:
                 self._waiting.append(step)
 
     def _is_new(self, key: Hashable) -> bool:
-        if any(key in seen for seen in self._seen):
+        known = hash(key)  # a fraction of the memory; of a million events two are alike once in ten million audits
+        if any(known in seen for seen in self._seen):
             return False
-        self._seen[-1][key] = None
+        self._seen[-1].add(known)
         return True
 
     def _advance(self, watermark: int, *, last: bool = False) -> None:
         """Let everything up to the watermark be judged, from as far back as the oldest new event asks."""
-        items, self._waiting = self._waiting, []
+        items = self._admit(last)
         oldest = min((item.at.lo for item in items), default=watermark)
-        earlier = {name: queue.judge.findings for name, queue in self._queues.items()}
-        back = len(self._generations) > 1 and oldest < self._generations[-1].position
-        while back and len(self._generations) > 1 and oldest < self._generations[-1].position:
-            items = self._generations.pop().items + items
-        if back:
-            self._queues = restore(self._generations[-1].snapshot)
-            items = self._generations[-1].items + items
-            self._generations[-1].items = []
+        judged, earlier = self._generations[-1].position, self._queues
+        late = oldest < judged
+        if late:
+            items = self._go_back(oldest, items)
         self._generations[-1].items.extend(items)
         self._route(items)
         for name, queue in self._queues.items():
             for moment in queue.history.advance(watermark):
                 queue.judge.judge(moment)
-            if back:
-                queue.judge.revise(earlier.get(name, {}))
+            if late:
+                before = earlier[name].judge if name in earlier else Judge(name)
+                queue.judge.revise(before, self._generations[-1].position, judged)
+                if oldest < self._generations[0].position:
+                    queue.judge.withdraw(oldest)
         if not last:
             self._generations.append(_Generation(watermark, take_snapshot(self._queues)))
+
+    def _admit(self, last: bool) -> list[Item]:
+        """Return what is to be judged now; preemptions of jobs nothing tells of yet go on waiting."""
+        items, self._waiting = self._waiting, []
+        described = {item.job for item in items if isinstance(item, Observation) and item.facts is not None}
+        reach = self._generations[0].position
+        admitted: list[Item] = []
+        for item in items:
+            known = not isinstance(item, Observation) or item.job in described or self._home(item.job) is not None
+            (admitted if known or last or item.at.lo < reach else self._waiting).append(item)
+        return admitted
+
+    def _go_back(self, oldest: int, items: list[Item]) -> list[Item]:
+        """Return to the last state before `oldest`, or to the first there is; return all that came in since."""
+        while True:
+            generation = self._generations[-1]
+            items = generation.items + items
+            generation.items = []
+            if generation.position <= oldest or len(self._generations) == 1:
+                break
+            self._generations.pop()
+        self._queues = restore(generation.snapshot)
+        return items
 
     # -- which queue an item belongs to ---------------------------------------------------
 
@@ -185,17 +242,13 @@ class Auditor:
 
     def _route_call(self, call: ApiCall, homes: Mapping[str, str]) -> None:
         edit = edited_priority(call)
-        if edit is not None:
-            name = homes.get(edit[0], self._home(edit[0]))
-            names = [name] if name is not None else []
-        else:
-            about = queue_of(call)
-            names = list(self._queues) if about is None else [about]
+        about = queue_of(call) if edit is None else homes.get(edit[0]) or self._home(edit[0])
+        names = list(self._queues) if about is None else [about]
         for name in names:
             self._queue(name).history.record_call(call)
 
     def _home(self, job: str) -> str | None:
-        return next((name for name, queue in self._queues.items() if job in queue.history.jobs), None)
+        return next((name for name, queue in self._queues.items() if queue.history.knows(job)), None)
 
     def _queue(self, name: str) -> _Queue:
         queue = self._queues.get(name)
@@ -203,6 +256,10 @@ class Auditor:
             history = QueueHistory(name, self._policy, self._settings)
             queue = self._queues[name] = _Queue(history, Judge(name))
         return queue
+
+
+def _by_time(finding: Finding) -> tuple[object, ...]:
+    return finding.at, finding.rule, finding.queue, finding.jobs
 
 
 def audit(

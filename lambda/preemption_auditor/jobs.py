@@ -97,8 +97,8 @@ class Wait:
     created : int
         When the job was submitted, in milliseconds.
     since : Span
-    event : str
-        Id of the event that shows it.
+    events : tuple of str
+        Ids of the events that show it, and its priority.
     until : Span or None
         None while it goes on.
     blocked : str
@@ -115,7 +115,7 @@ class Wait:
     priority: int | None
     created: int
     since: Span
-    event: str
+    events: tuple[str, ...]
     until: Span | None = None
     blocked: str = ""
     after_attempt: bool = False
@@ -161,10 +161,14 @@ class JobRecord:
         Preemptions it survives; None is without limit.
     described_as : JobState or None
         Its state in the last event that told what the job is: share, demand, retries.
+    described_by : str
+        Id of that event.
     priorities : list of (Span, int)
         Since when it had which priority, latest last.
     state : JobState or None
         As last seen.
+    implied : bool
+        Whether no event showed that state yet.
     last : Observation or None
         The last event of it.
     attempt : Attempt or None
@@ -189,8 +193,10 @@ class JobRecord:
     created: int | None = None
     retries: int | None = None
     described_as: JobState | None = None
+    described_by: str = ""
     priorities: list[tuple[Span, int]] = field(default_factory=list)
     state: JobState | None = None
+    implied: bool = False
     last: Observation | None = None
     attempt: Attempt | None = None
     ended: Attempt | None = None

@@ -11,8 +11,10 @@ from preemption_auditor.moments import (
     Blocked,
     Comparison,
     Dispatch,
+    Key,
     Moment,
     Preempting,
+    Quality,
     Requeue,
     Selection,
     Transition,
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge", "Open"]
 
-Key: TypeAlias = tuple[str, object]
+_Key: TypeAlias = tuple[str, Key]
 
-_MOMENTS = (Transition, Dispatch, Selection, Preempting, Requeue, Blocked, Waited, Comparison)
+_MOMENTS = (Transition, Dispatch, Selection, Preempting, Requeue, Blocked, Waited, Comparison, Quality)
 _BY_MOMENT = {kind: tuple(rule for rule in RULES if rule.judges is kind) for kind in _MOMENTS}
 _NO_LIMITS = ("QM-A01", "QM-A09", "QM-A10", "QM-A13", "QM-A15")
 """Rules that don't look at the policy's limits, or that judge the policy itself."""
@@ -67,6 +69,8 @@ class Judge:
     queue : str
     findings : dict
         By rule and moment.
+    withdrawn : dict
+        Findings that late events took back, likewise.
     open : dict
         What couldn't be judged, likewise.
     suspended : dict
@@ -79,17 +83,18 @@ class Judge:
     """
 
     queue: str
-    findings: dict[Key, Finding] = field(default_factory=dict)
-    open: dict[Key, Open] = field(default_factory=dict)
-    suspended: dict[Key, tuple[Verdict, Span]] = field(default_factory=dict)
-    on_limits: dict[Key, tuple[Verdict, Span]] = field(default_factory=dict)
+    findings: dict[_Key, Finding] = field(default_factory=dict)
+    withdrawn: dict[_Key, Finding] = field(default_factory=dict)
+    open: dict[_Key, Open] = field(default_factory=dict)
+    suspended: dict[_Key, tuple[Verdict, Span]] = field(default_factory=dict)
+    on_limits: dict[_Key, tuple[Verdict, Span]] = field(default_factory=dict)
     answers: Counter[tuple[str, Answer]] = field(default_factory=Counter)
     decisions: int = 0
-    undecided: Counter[object] = field(default_factory=Counter)
+    undecided: Counter[Key] = field(default_factory=Counter)
 
     def judge(self, moment: Moment) -> None:
         """Let every rule that speaks of such a moment judge it."""
-        subject = _subject(moment)
+        subject = moment.key
         if isinstance(moment, _DECISIONS):
             self.decisions += len(moment.attempts) if isinstance(moment, Dispatch) else 1
         for rule in _BY_MOMENT[type(moment)]:
@@ -97,7 +102,7 @@ class Judge:
             if verdict is None:
                 continue
             accuses = verdict.answer in (Answer.VIOLATION, Answer.DIVERGENCE)
-            if accuses and not moment.queue.complete and rule.id not in _NO_LIMITS:
+            if accuses and not isinstance(moment, Quality) and not moment.queue.complete and rule.id not in _NO_LIMITS:
                 self.on_limits[rule.id, subject] = verdict, moment.at
             elif verdict.needs_edits:
                 self.suspended[rule.id, subject] = verdict, moment.at
@@ -112,7 +117,7 @@ class Judge:
         self._resolve(self.on_limits, _UNSEEN_LIMITS if queue.policy_in_doubt else "")
         self._resolve(self.suspended, _UNSEEN_EDIT if queue.unlogged_edits else "")
 
-    def _resolve(self, suspended: dict[Key, tuple[Verdict, Span]], gap: str) -> None:
+    def _resolve(self, suspended: dict[_Key, tuple[Verdict, Span]], gap: str) -> None:
         """Record suspended verdicts, or unknown for each where there is a gap."""
         rules = {rule.id: rule for rule in RULES}
         for (rule_id, subject), (verdict, at) in suspended.items():
@@ -125,8 +130,9 @@ class Judge:
         """Return the decisions with a rule that couldn't judge them."""
         return sum(self.undecided.values())
 
-    def _record(self, rule: Rule[Any], verdict: Verdict, subject: object, at: Span) -> None:
-        self.answers[rule.id, verdict.answer] += 1
+    def _record(self, rule: Rule[Any], verdict: Verdict, subject: Key, at: Span) -> None:
+        if rule.kind is not Kind.NOTE:
+            self.answers[rule.id, verdict.answer] += 1
         if verdict.answer is Answer.PASS:
             return
         if verdict.answer is Answer.UNKNOWN:
@@ -146,24 +152,38 @@ class Judge:
             source=rule.source,
         )
 
-    def revise(self, earlier: dict[Key, Finding]) -> None:
-        """Number the findings that differ from those published before, and say which no longer hold."""
+    def revise(self, earlier: Judge, since: int, judged: int) -> None:
+        """Give findings their revisions after everything from a moment on was judged again.
+
+        Parameters
+        ----------
+        earlier : Judge
+            As it stood before; what it found and no longer holds is withdrawn.
+        since : int
+            From when on everything was judged again, in milliseconds.
+        judged : int
+            Up to when it had been judged before.
+        """
+        for key, finding in self.findings.items():
+            before = earlier.findings.get(key) or earlier.withdrawn.get(key)
+            if before is None:
+                revision = int(finding.at.hi <= judged)
+            else:
+                revision = before.revision + (replace(finding, revision=before.revision) != before)
+            self.findings[key] = replace(finding, revision=revision)
+        self.withdrawn = {key: note for key, note in earlier.withdrawn.items() if key not in self.findings}
+        for key, before in earlier.findings.items():
+            if key not in self.findings and before.at.hi > since:
+                self.withdrawn[key] = _withdrawn(before, "an event that came late explains it")
+
+    def withdraw(self, since: int) -> None:
+        """Withdraw every finding from a moment on: an event came too late for it to be judged again."""
         for key, finding in list(self.findings.items()):
-            before = earlier.get(key)
-            if before is not None and before != finding:
-                same = replace(finding, revision=before.revision) == before
-                self.findings[key] = replace(finding, revision=before.revision + (not same))
+            if finding.at.hi >= since:
+                del self.findings[key]
+                self.withdrawn[key] = _withdrawn(finding, "an event came too late to judge it again")
 
 
-def _subject(moment: Moment) -> object:
-    """Return what tells a moment from all others, however often it is judged."""
-    if isinstance(moment, Dispatch):
-        return "dispatch", moment.at.hi
-    if isinstance(moment, Transition):
-        return "transition", moment.job.id, moment.after.shown, moment.after.status, moment.after.kind.value
-    if isinstance(moment, Comparison):
-        return "comparison", moment.at.lo
-    if isinstance(moment, Selection):
-        return "selection", moment.attempt.job, moment.at.lo
-    job = moment.wait.job if isinstance(moment, Waited) else moment.job.id
-    return type(moment).__name__, job, moment.at.lo
+def _withdrawn(finding: Finding, why: str) -> Finding:
+    seen = f"withdrawn, since {why}: {finding.seen}"
+    return replace(finding, kind=Kind.NOTE, seen=seen, revision=finding.revision + 1)

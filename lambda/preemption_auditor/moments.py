@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from preemption_auditor.instants import Span
     from preemption_auditor.jobs import Attempt, JobRecord, Preemption, Wait
     from preemption_auditor.observations import Observation
+    from preemption_auditor.quality import FlawLog
     from preemption_auditor.queue_history import QueueHistory
     from quota_scheduler import JobState, QuotaPolicy
 
@@ -18,14 +19,19 @@ __all__ = [
     "Blocked",
     "Comparison",
     "Dispatch",
+    "Key",
     "Moment",
     "Need",
     "Preempting",
+    "Quality",
     "Requeue",
     "Selection",
     "Transition",
     "Waited",
 ]
+
+
+Key: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,11 @@ class Transition:
     before: Observation
     after: Observation
 
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return "transition", self.job.id, self.after.shown, self.after.status, self.after.kind.value
+
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
@@ -70,6 +81,11 @@ class Dispatch:
     attempts: tuple[Attempt, ...]
     holding: Holding
 
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return "dispatch", self.at.hi
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -85,6 +101,11 @@ class Selection:
     queue: QueueHistory
     at: Span
     attempt: Attempt
+
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return "selection", self.attempt.job, self.at.lo
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +124,11 @@ class Preempting:
     at: Span
     job: JobRecord
     preemption: Preemption
+
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return "preemption", self.job.id, self.at.lo
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +154,11 @@ class Requeue:
     count: int | None
     became: JobState | None
 
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return "requeue", self.job.id, self.at.lo
+
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
@@ -146,6 +177,11 @@ class Blocked:
     at: Span
     job: JobRecord
     observation: Observation | None
+
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return "blocked", self.job.id, self.at.lo
 
 
 class Need(str, Enum):
@@ -178,6 +214,11 @@ class Waited:
     need: Need
     tolerance: int
 
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return "waited", self.wait.job, self.at.lo
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -200,5 +241,30 @@ class Comparison:
     declared: tuple[QuotaPolicy, ...]
     deployed: QuotaPolicy
 
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return "comparison", self.at.lo
 
-Moment: TypeAlias = Transition | Dispatch | Selection | Preempting | Requeue | Blocked | Waited | Comparison
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What was noticed about the events of a recording.
+
+    Attributes
+    ----------
+    at : Span
+        The whole recording.
+    flaws : FlawLog
+    """
+
+    at: Span
+    flaws: FlawLog
+
+    @property
+    def key(self) -> Key:
+        """Return what tells it from all others, however often it is judged."""
+        return ("quality",)
+
+
+Moment: TypeAlias = Transition | Dispatch | Selection | Preempting | Requeue | Blocked | Waited | Comparison | Quality

@@ -6,15 +6,15 @@ missing or has an unexpected form is left out: what isn't known is a gap, never 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from preemption_auditor.instants import SECOND, Span
 from quota_scheduler import JobState, PreemptionKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from quota_scheduler import Demand
 
 __all__ = ["EventKind", "Facts", "Observation", "implied", "job_id_of", "kind_of_reason", "read_job_event"]
@@ -36,8 +36,7 @@ class EventKind(str, Enum):
     """A step that no event shows, but a later one tells the time of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What a job is, as far as an event tells.
 
     Attributes
@@ -65,8 +64,7 @@ class Facts:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """One event of a job.
 
     Attributes
@@ -156,19 +154,20 @@ def read_job_event(kind: EventKind, event_id: str, time: int, detail: Mapping[st
     status = _status(detail.get("status"))
     second = Span(time, time) if kind is EventKind.LOOKED_UP else Span.of_second(time - time % SECOND)
     summary = _mapping(detail.get("preemptionSummary"))
+    ends = _ends(detail, summary)
     latest = _mapping(_mapping(detail.get("latestAttempt")).get("serviceResourceId")).get("value")
     reason = detail.get("statusReason")
     return Observation(
         kind=kind,
         job=job,
-        at=second if kind is EventKind.STARTED else _sharpen(kind, status, second, detail, summary),
+        at=second if kind is EventKind.STARTED else _sharpen(kind, status, second, detail, ends),
         shown=second.hi,
         status=status,
         event=event_id,
         facts=None if preemption else _facts(detail),
         attempt=_attempt(detail, summary),
         dispatched=whole(detail.get("scheduledAt")),
-        stopped=max((at for at in _ends(detail, summary) if at is not None), default=None),
+        stopped=max(ends, default=None),
         resource=latest if isinstance(latest, str) else None,
         terminated=detail.get("isTerminated") is True,
         reason=reason if isinstance(reason, str) else "",
@@ -188,15 +187,16 @@ def implied(observation: Observation) -> Iterator[Observation]:
     if facts.created is not None:
         yield _step(observation, JobState.RUNNABLE, facts.created, None)
     ended = stopped is not None and dispatched is not None and stopped >= dispatched
+    held = status.holds or status is JobState.SUCCEEDED or (ended and status.final)
     if stopped is not None and (status is JobState.RUNNABLE or (dispatched is not None and stopped < dispatched)):
         yield _step(observation, JobState.RUNNABLE, stopped, None)
-    if dispatched is not None and (status.holds or status is JobState.SUCCEEDED or (ended and status.final)):
+    shown = observation.kind is EventKind.STATE and status is JobState.SCHEDULED
+    if dispatched is not None and held and not shown:
         yield _step(observation, JobState.SCHEDULED, dispatched, dispatched)
 
 
 def _step(source: Observation, status: JobState, at: int, dispatched: int | None) -> Observation:
-    return replace(
-        source,
+    return source._replace(
         kind=EventKind.IMPLIED,
         status=status,
         at=Span(at, at),
@@ -209,9 +209,11 @@ def _step(source: Observation, status: JobState, at: int, dispatched: int | None
 
 def whole(value: object) -> int | None:
     """Return a JSON number that is a whole number of at least 0, else None."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e16:
-        return None
-    return int(value) if value == int(value) else None
+    if type(value) is int:
+        return value if 0 <= value < 10**16 else None
+    if isinstance(value, float) and 0 <= value < 1e16 and value == int(value):
+        return int(value)
+    return None
 
 
 def _status(text: object) -> JobState | None:
@@ -223,12 +225,12 @@ def _status(text: object) -> JobState | None:
         return None
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
-def _items(value: object) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+def _items(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _facts(detail: Mapping[str, Any]) -> Facts:
@@ -265,38 +267,39 @@ def _attempt(detail: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[int
 
 
 def _sharpen(
-    kind: EventKind, status: JobState | None, second: Span, detail: Mapping[str, Any], summary: Mapping[str, Any]
+    kind: EventKind, status: JobState | None, second: Span, detail: Mapping[str, Any], ends: list[int]
 ) -> Span:
     """Return when the job came into `status`, as closely as the detail's milliseconds tell."""
-    dispatched = whole(detail.get("scheduledAt"))
-    if kind is EventKind.STATE and status is JobState.SCHEDULED and _near(dispatched, second):
-        return Span(dispatched or 0, dispatched or 0)
-    ends = _ends(detail, summary)
-    came: list[int | None] = []
+    stopped, dispatched = whole(detail.get("stoppedAt")), whole(detail.get("scheduledAt"))
+    final = status is not None and status.final
     if kind is EventKind.LOOKED_UP:
-        at = whole(detail.get("stoppedAt")) if status is not None and status.final else None
-        return Span(second.hi, second.hi) if at is None else Span(at, at)
+        return Span(stopped, stopped) if final and stopped is not None else second
+    scheduled = kind is EventKind.STATE and status is JobState.SCHEDULED
+    if scheduled and dispatched is not None and _near(dispatched, second):
+        return Span(dispatched, dispatched)
+    created, started = whole(detail.get("createdAt")), whole(detail.get("startedAt"))
+    came: list[int | None] = []
     if kind is EventKind.BLOCKED:
         pass  # it was seen so, and didn't come into it
     elif status is JobState.RUNNING:
-        came = [whole(detail.get("startedAt"))]
+        came = [started]
     elif status is JobState.RUNNABLE:
         first_time = not ends and "latestAttempt" not in detail and dispatched is None
-        since_dispatch = [at for at in ends if at is not None and at > (dispatched or 0)]
-        came = [whole(detail.get("createdAt"))] if first_time else [*since_dispatch]
-    elif status is not None and status.final:
-        came = [whole(detail.get("stoppedAt")), *ends]
+        came = [created] if first_time else [at for at in ends if at > (dispatched or 0)]
+    elif final:
+        came = [stopped, *ends]
     lo = max((at for at in came if at is not None and _near(at, second)), default=second.lo)
     # whatever the detail tells of had happened by then
-    past = [whole(detail.get(name)) for name in ("createdAt", "scheduledAt", "startedAt", "stoppedAt")] + ends
-    within = [at for at in past if at is not None and second.lo <= at <= second.hi]
-    return Span(max([lo, *within]), second.hi)
+    past = (created, dispatched, started, stopped, *ends)
+    return Span(max([lo, *(at for at in past if at is not None and second.lo <= at <= second.hi)]), second.hi)
 
 
-def _ends(detail: Mapping[str, Any], summary: Mapping[str, Any]) -> list[int | None]:
+def _ends(detail: Mapping[str, Any], summary: Mapping[str, Any]) -> list[int]:
+    """Return when attempts ended, as far as the detail tells."""
     ended = _items(detail.get("attempts")) + _items(summary.get("recentPreemptedAttempts"))
-    return [whole(attempt.get("stoppedAt")) for attempt in ended]
+    ends = (whole(attempt.get("stoppedAt")) for attempt in ended)
+    return [at for at in ends if at is not None]
 
 
-def _near(at: int | None, second: Span) -> bool:
-    return at is not None and second.lo - _SHARPEN <= at <= second.hi
+def _near(at: int, second: Span) -> bool:
+    return second.lo - _SHARPEN <= at <= second.hi

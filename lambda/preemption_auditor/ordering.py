@@ -138,6 +138,8 @@ class _Replay:
         self.state = job.state
         self.dispatched = job.attempt.dispatched if job.attempt is not None else None
         self.stopping = job.stopping
+        self.implied = job.implied
+        self.shown: dict[JobState, int] = {}
         self.cost = 0
 
     def run(self, order: list[Observation]) -> None:
@@ -157,11 +159,17 @@ class _Replay:
             return
         if status.holds and state is not None and state.holds and self.dispatched != observation.dispatched:
             self.cost += _ODD
+        if kind is EventKind.IMPLIED:  # it tells when a state began, and what shows the state comes after it
+            self.cost += observation.at.lo <= self.shown.get(status, -1)
+        else:
+            self.shown[status] = observation.at.lo
         if kind is EventKind.STATE:
             self.stopping = self.stopping and not status.holds
+            # once a job was dispatched, its events go on telling when
+            self.cost += self.dispatched is not None and observation.dispatched is None
         if state is status:
-            self.cost += kind is EventKind.STATE
+            self.cost += kind is EventKind.STATE and not self.implied
         elif kind in _SEEN or not direct(state, status):
             self.cost += 5 * _ODD if state is not None and state.final else _ODD
-        self.state = status
+        self.state, self.implied = status, kind is EventKind.IMPLIED
         self.dispatched = observation.dispatched if status.holds else None

@@ -18,7 +18,8 @@ from preemption_auditor.instants import SECOND, Span
 from preemption_auditor.jobs import Attempt, JobRecord, Preemption, Wait
 from preemption_auditor.moments import Blocked, Comparison, Dispatch, Moment, Preempting, Requeue, Selection, Transition
 from preemption_auditor.observations import EventKind, Facts, Observation, job_id_of, kind_of_reason
-from preemption_auditor.ordering import in_order, rank
+from preemption_auditor.ordering import direct, in_order, rank
+from preemption_auditor.quality import Flaw, FlawLog
 from preemption_auditor.settings import AuditSettings, Delivery
 from preemption_auditor.waiting_book import WaitingBook
 from preemption_auditor.watch import Watch
@@ -66,6 +67,10 @@ class QueueHistory:
         Attempts being stopped now.
     stopped : int
         When last an attempt was being stopped, in milliseconds.
+    flaws : FlawLog
+        What was noticed about its events.
+    last_event : str
+        Id of the event that happened last.
     unlogged_edits : bool
         Whether a priority changed without an API call: what isn't in the recording may explain more.
     policy_moved : int or None
@@ -86,6 +91,8 @@ class QueueHistory:
         self.watch = Watch(round(settings.tolerance * SECOND))
         self.stopping = 0
         self.stopped = -(10**18)
+        self.last_event = ""
+        self.flaws = FlawLog()
         self.unlogged_edits = False
         self.policy_moved: int | None = None
         self._found: QuotaPolicy | None = None
@@ -119,6 +126,15 @@ class QueueHistory:
                 return (attempt.lasted_until(later) or 0) > time
         return False
 
+    def waited(self, wait: Wait, time: int) -> bool:
+        """Whether a job surely waited at `time`: what follows shows that it did."""
+        if self.complete or wait.until is not None:
+            return True
+        for _, _, _, later in self._pending.get(wait.job, ()):
+            if later.at.hi >= time and later.status is not None:
+                return later.status is JobState.RUNNABLE or (later.dispatched or -1) >= time
+        return False
+
     def is_sharp(self, time: int) -> bool:
         """Whether no end of an attempt is known so loosely that it may lie before `time` or after it."""
         while self._ends and self._ends[0].hi < time - self.memory:
@@ -129,6 +145,10 @@ class QueueHistory:
     def doubt(self, since: int) -> str | None:
         """Return a job whose events can be read in several orders from a moment on, or None."""
         return next((job for job, until in self._doubts.items() if until >= since), None)
+
+    def knows(self, job: str) -> bool:
+        """Whether an event of a job has come in, and the job hasn't ended long ago."""
+        return job in self.jobs or job in self._pending
 
     # -- what comes in -----------------------------------------------------------------
 
@@ -153,13 +173,13 @@ class QueueHistory:
         """Let everything up to a moment happen; each moment must be judged before the next is asked for."""
         while (time := self._agenda.next_time()) is not None and time <= until:
             if time > self.now:
-                yield from self.watch.review(self, time)
+                yield from self.watch.review(self)
                 self.now = time
             action, arguments = self._agenda.take()
             moment = action(*arguments)
             if moment is not None:
                 yield moment
-        yield from self.watch.review(self, until)
+        yield from self.watch.review(self)
         self.now = max(self.now, until)
 
     # -- jobs ----------------------------------------------------------------------------
@@ -177,7 +197,13 @@ class QueueHistory:
         pending[:] = [entry for entry in pending if entry[3] is not observation]
         if not pending:
             del self._pending[job_id]
-        return self._step(job, observation, Span(self.now, max(self.now, hi)))
+        if observation.at.hi >= self.now:
+            return self._step(job, observation, Span(self.now, max(self.now, hi)))
+        # it came too late for its time to be judged again: from here on the recording isn't whole
+        self.complete = False
+        if job.last is None or observation.at.lo >= job.last.at.lo:
+            self._step(job, observation, Span(self.now, self.now))
+        return None
 
     def _next(self, job: JobRecord) -> tuple[Observation, int]:
         """Return the event of a job that comes next, and the latest moment it can have happened."""
@@ -218,15 +244,28 @@ class QueueHistory:
             self._block(job, observation)
         if job.attempt is not None:
             job.attempt.seen = max(job.attempt.seen, job.attempt.lasted_until(observation) or 0)
-        if kind is EventKind.IMPLIED:
+        job.implied = kind is EventKind.IMPLIED
+        if job.implied:
             return None
+        self._notice(job, observation, state)
         job.last = observation
+        self.last_event = observation.event
         if before is None or state is None or kind not in (EventKind.STATE, EventKind.STARTED):
             return None
         return Transition(self, at, job, state, before, observation)
 
+    def _notice(self, job: JobRecord, observation: Observation, state: JobState | None) -> None:
+        """Count what is wrong with an event as such."""
+        status, kind = observation.status, observation.kind
+        ended = state is not None and state.final
+        step = kind is EventKind.STATE and status is not None and status is not state and not ended
+        if step and status is not None and not direct(state, status) and not job.implied:
+            self.flaws.add(Flaw.MISSING, job.id, observation.event)
+        if kind in (EventKind.STARTED, EventKind.COMPLETED) and job.described_as is None:
+            self.flaws.add(Flaw.UNKNOWN_JOB, job.id, observation.event)
+
     def _describe(self, job: JobRecord, observation: Observation, facts: Facts) -> None:
-        job.described_as = observation.status
+        job.described_as, job.described_by = observation.status, observation.event
         job.share = facts.share or job.share
         job.demand = facts.demand or job.demand
         job.created = facts.created if facts.created is not None else job.created
@@ -251,7 +290,7 @@ class QueueHistory:
         if status.holds and job.attempt is None:
             self._take(job, observation, at)
         if status is JobState.RUNNABLE and not waits:
-            self._begin_wait(job, observation.event, at)
+            self._begin_wait(job, (observation.event,), at)
         job.state = status
         if status.final:
             self._agenda.plan(at.hi + self.memory + _KEPT, Phase.JUDGE, self._forget, job)
@@ -275,15 +314,20 @@ class QueueHistory:
             doubtful=job.id in self._doubts,
         )
         job.attempt, job.stopping = attempt, False
+        if not any(share.name == job.share for share in self.policy.within(at.lo, at.hi)[-1].shares):
+            self.flaws.add(Flaw.UNKNOWN_SHARE, job.id, observation.event)
         if job.ended is not None:  # one job never holds twice
             self.capacity.leave(Bound.FIRM_MOST, job.ended, self.now)
         self.capacity.enter(Bound.FIRM_MOST, attempt, self.now)
-        self._agenda.plan(at.hi, Phase.THEN, self._hold, attempt)
-        self._agenda.plan(at.hi, Phase.JUDGE, self._judge_dispatches)
-        self._agenda.plan(max(at.hi, observation.shown), Phase.JUDGE, self._judge_selection, attempt)
+        in_time = observation.at.hi >= self.now
+        self._agenda.plan(at.hi, Phase.THEN, self._hold, attempt, in_time)
+        if in_time:
+            self._agenda.plan(at.hi, Phase.JUDGE, self._judge_dispatches)
+            self._agenda.plan(max(at.hi, observation.shown), Phase.JUDGE, self._judge_selection, attempt)
 
-    def _hold(self, attempt: Attempt) -> None:
-        self._dispatched.append(attempt)
+    def _hold(self, attempt: Attempt, judged: bool) -> None:
+        if judged:
+            self._dispatched.append(attempt)
         self.capacity.enter(Bound.HELD, attempt, self.now)
         self.capacity.enter(Bound.FIRM_LEAST, attempt, self.now)
 
@@ -324,7 +368,8 @@ class QueueHistory:
             self.stopped = at.hi
             self.capacity.leave(Bound.FIRM_LEAST, attempt, self.now)
             self._agenda.plan(at.hi, Phase.THEN, self._count_out, attempt)
-        self._agenda.plan(observation.shown, Phase.JUDGE, self._judge_preemption, job, preemption)
+        if observation.at.hi >= self.now:
+            self._agenda.plan(observation.shown, Phase.JUDGE, self._judge_preemption, job, preemption)
 
     def _judge_preemption(self, job: JobRecord, preemption: Preemption) -> Moment:
         return Preempting(self, preemption.at, job, preemption)
@@ -338,13 +383,13 @@ class QueueHistory:
 
     # -- waiting -----------------------------------------------------------------------------
 
-    def _begin_wait(self, job: JobRecord, event: str, at: Span) -> None:
+    def _begin_wait(self, job: JobRecord, events: tuple[str, ...], at: Span) -> None:
         if job.share is None:
             return
         priority = job.priorities[-1][1] if job.priorities else None
         created = job.created if job.created is not None else at.lo
         again = job.ended is not None and job.ended.stopping is None
-        job.wait = Wait(job.id, job.share, job.demand, priority, created, at, event, after_attempt=again)
+        job.wait = Wait(job.id, job.share, job.demand, priority, created, at, events, after_attempt=again)
         self.waiting.add(job.wait)
 
     def _end_waits(self, job: JobRecord, wait: Wait, at: Span) -> None:
@@ -402,7 +447,7 @@ class QueueHistory:
         wait = job.wait
         if wait is None or (wait.until is not None and wait.until.hi < at.lo):
             return
-        self._begin_wait(job, event, Span(self.now, max(self.now, at.hi)))
+        self._begin_wait(job, (*wait.events[:1], event), Span(self.now, max(self.now, at.hi)))
         if job.wait is None:
             return
         job.wait.after_attempt = wait.after_attempt
@@ -422,6 +467,7 @@ class QueueHistory:
             self._settle_priority(job, priority, since)
         elif priority not in job.priorities_within(shown - 2 * SECOND, shown + SECOND):
             self.unlogged_edits = True
+            self.flaws.add(Flaw.UNLOGGED_EDIT, job.id)
             self._set_priority(job, priority, Span(min(since.hi, shown), shown), "")
 
     def _settle_priority(self, job: JobRecord, priority: int, since: Span) -> None:

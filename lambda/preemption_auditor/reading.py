@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,7 +16,7 @@ from quota_scheduler import QuotaPolicy, QuotaSchedulerError, load_policy
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["LOOK_UPS", "Item", "PolicyFound", "Skipped", "identity", "read_event", "unwrap"]
+__all__ = ["LOOK_UPS", "Item", "PolicyFound", "Skipped", "identity", "only_events", "read_event", "unwrap"]
 
 LOOK_UPS = "constructs-qm.auditor"
 """Source of what look-ups found, in a recording beside the events."""
@@ -70,7 +70,7 @@ def unwrap(line: Mapping[str, Any] | str | bytes) -> Iterator[Mapping[str, Any] 
         except (ValueError, RecursionError):
             yield Skipped.UNREADABLE
             return
-    if not isinstance(document, Mapping):
+    if not isinstance(document, dict):
         yield Skipped.UNREADABLE
     elif "detail" in document:
         yield document
@@ -92,7 +92,7 @@ def read_event(event: Mapping[str, Any]) -> tuple[Item, ...] | Skipped:
     Policy Look-up``, whose detail is a policy document. Both of the latter name the ``jobQueue``.
     """
     detail, time, event_id = event.get("detail"), parse_time(event.get("time")), event.get("id")
-    if not isinstance(detail, Mapping) or time is None:
+    if not isinstance(detail, dict) or time is None:
         return Skipped.UNREADABLE
     name = event_id if isinstance(event_id, str) else ""
     kind, source = str(event.get("detail-type")), event.get("source")
@@ -111,7 +111,7 @@ def _read_look_up(kind: str, name: str, time: int, detail: Mapping[str, Any]) ->
     queue = job_id_of(detail.get("jobQueue"))
     if kind == "Quota Policy Look-up":
         try:
-            return (PolicyFound(queue, Span(time, time), name, load_policy(detail)),)
+            return (PolicyFound(queue, Span(time, time), name, load_policy(detail, as_deployed=True)),)
         except QuotaSchedulerError:
             return Skipped.UNREADABLE
     jobs = detail.get("jobs") if kind == "Job Queue Look-up" else [detail]
@@ -120,6 +120,14 @@ def _read_look_up(kind: str, name: str, time: int, detail: Mapping[str, Any]) ->
     named = [{"jobQueue": queue, **job} for job in jobs if isinstance(job, Mapping)]
     found = (read_job_event(EventKind.LOOKED_UP, name, time, job) for job in named)
     return tuple(observation for observation in found if observation is not None)
+
+
+def only_events(lines: Iterable[Mapping[str, Any] | str | bytes], ids: Collection[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the events of a recording whose id is one of `ids`: what a finding's witness replays."""
+    for line in lines:
+        for event in unwrap(line):
+            if not isinstance(event, Skipped) and event.get("id") in ids:
+                yield event
 
 
 def identity(item: Item) -> Hashable:

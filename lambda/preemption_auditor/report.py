@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from preemption_auditor.coverage import Coverage
     from preemption_auditor.findings import Finding
     from preemption_auditor.judge import Open
+    from preemption_auditor.settings import AuditSettings
     from preemption_auditor.verdicts import Answer
 
 __all__ = ["Report"]
@@ -23,23 +24,40 @@ class Report:
     Attributes
     ----------
     findings : tuple of Finding
-        In order of time.
+        Violations and divergences, in order of time.
+    notes : tuple of Finding
+        Notes about the events, and findings that late events withdrew.
     unknown : tuple of Open
         Decisions a rule couldn't judge, each with what is missing, in order of time.
     coverage : Coverage
     answers : dict
         How often each rule gave each answer.
+    settings : AuditSettings
+        How it was run.
     """
 
     findings: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
     unknown: tuple[Open, ...]
     coverage: Coverage
     answers: dict[str, dict[Answer, int]]
+    settings: AuditSettings
+
+    def replay(self, finding: Finding) -> str:
+        """Return a command that shows a finding again from its witness alone."""
+        settings = self.settings
+        options = (
+            f"--delivery {settings.delivery.value} --decision-lag {settings.decision_lag:g} "
+            f"--tolerance {settings.tolerance:g}"
+        )
+        events = " ".join(f"--event {event}" for event in dict.fromkeys(finding.events))
+        return f"batch-quota audit EVENTS --policy POLICY {options} {events}"
 
     def to_document(self) -> dict[str, Any]:
         """Return the report as ``batch-quota audit --json`` prints it."""
+        everything = self.findings + self.notes
         return {
-            "findings": [finding.to_document() for finding in self.findings],
+            "findings": [{**finding.to_document(), "replay": self.replay(finding)} for finding in everything],
             "coverage": self.coverage.to_document(),
             "unknown": [
                 {

@@ -32,6 +32,7 @@ class Answer(str, Enum):
     VIOLATION = "violation"
     DIVERGENCE = "divergence"
     UNKNOWN = "unknown"
+    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True)

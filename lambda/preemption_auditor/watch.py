@@ -57,8 +57,8 @@ class Watch:
         self._looked_at: tuple[object, ...] = ()
         self._deadline = _FOREVER
 
-    def review(self, queue: QueueHistory, until: int) -> Iterator[Waited | Blocked]:
-        """Look at the fronts as they are from ``queue.now`` to `until`.
+    def review(self, queue: QueueHistory) -> Iterator[Waited | Blocked]:
+        """Look at the fronts as they are now that everything of this moment has happened.
 
         Yields
         ------
@@ -70,11 +70,11 @@ class Watch:
         if state != self._looked_at:
             self._looked_at = state
             yield from self._follow(queue, _needs(queue) if not self.paused else {})
-        if until > self._deadline:
+        if queue.now > self._deadline:
             for stretch in self._stretches.values():
-                if not stretch.told and until - stretch.since > self.tolerance:
+                if not stretch.told and queue.now - stretch.since > self.tolerance:
                     stretch.told = True
-                    yield self._waited(queue, stretch, until)
+                    yield self._waited(queue, stretch)
             self._set_deadline()
 
     def _follow(self, queue: QueueHistory, needs: dict[str, tuple[Wait, Need]]) -> Iterator[Waited | Blocked]:
@@ -89,12 +89,13 @@ class Watch:
             else:
                 self._stretches[share] = _Stretch(wait, need, queue.now)
         for stretch in before.values():
-            if not stretch.told and stretch.since < queue.now and stretch.need is not Need.REASON:
-                yield self._waited(queue, stretch, queue.now)
+            lasted = queue.now - stretch.since
+            if not stretch.told and lasted > (self.tolerance if stretch.need is Need.REASON else 0):
+                yield self._waited(queue, stretch)
         self._set_deadline()
 
-    def _waited(self, queue: QueueHistory, stretch: _Stretch, until: int) -> Waited | Blocked:
-        at = Span(stretch.since, until)
+    def _waited(self, queue: QueueHistory, stretch: _Stretch) -> Waited | Blocked:
+        at = Span(stretch.since, queue.now)
         if stretch.need is Need.REASON:
             return Blocked(queue, at, queue.jobs[stretch.wait.job], None)
         return Waited(queue, at, stretch.wait, stretch.need, self.tolerance)

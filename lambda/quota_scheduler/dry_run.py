@@ -82,24 +82,27 @@ class DryRun:
         ]
 
 
-def dry_run(scheduler: Scheduler, job: Job, now: float) -> DryRun:
-    """Return what would happen at once if `job` were submitted now; nothing is changed.
+def dry_run(scheduler: Scheduler, job: Job, now: float, *, in_place: bool = False) -> DryRun:
+    """Return what would happen at once if `job` were submitted now.
 
     Preemptions it leads to are carried out as if they took no time; those under way go on.
 
     Parameters
     ----------
     scheduler : Scheduler
+        Left as it is, unless `in_place`.
     job : Job
     now : float
         Seconds.
+    in_place : bool
+        Try it on the scheduler itself, which spares a copy of all jobs.
 
     Raises
     ------
     JobError
         The job can't be submitted.
     """
-    trial = _trial(scheduler)
+    trial = _trial(scheduler, in_place)
     pending = trial.run(now)
     job = copy.deepcopy(job)
     job.created = now
@@ -109,16 +112,9 @@ def dry_run(scheduler: Scheduler, job: Job, now: float) -> DryRun:
     return DryRun(job.share, explain(trial, job.id, outcomes), _decisions(pending), _decisions(outcomes), preempted)
 
 
-def next_decisions(scheduler: Scheduler, now: float) -> list[Decision]:
-    """Return what the queue would do now by itself; nothing is changed.
-
-    Parameters
-    ----------
-    scheduler : Scheduler
-    now : float
-        Seconds.
-    """
-    return _decisions(_trial(scheduler).run(now))
+def next_decisions(scheduler: Scheduler, now: float, *, in_place: bool = False) -> list[Decision]:
+    """Return what the queue would do now by itself; the parameters are those of :func:`dry_run`."""
+    return _decisions(_trial(scheduler, in_place).run(now))
 
 
 def parse_submission(text: str) -> Job:
@@ -155,8 +151,8 @@ def decision_document(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _trial(scheduler: Scheduler) -> Scheduler:
-    trial = copy.deepcopy(scheduler)
+def _trial(scheduler: Scheduler, in_place: bool) -> Scheduler:
+    trial = scheduler if in_place else copy.deepcopy(scheduler)
     trial.preemption_seconds = 0
     return trial
 

@@ -234,7 +234,7 @@ def _not_free(state: QueueState, job: Job) -> list[Cause]:
             for holder in _holders(state, unit, name)
         ]
         whose = "its own capacity" if entitled else "idle capacity that it could borrow"
-        text = f"It lacks {short} {unit} of {whose}"
+        text = f"It lacks {short} {unit} of {whose}" + ("" if holders else ": what is idle isn't lent")
         causes.append(_shortage("reclaim" if entitled else "borrow", unit, short, holders, text))
     return causes
 
@@ -242,8 +242,9 @@ def _not_free(state: QueueState, job: Job) -> list[Cause]:
 def _shortage(rule: str, unit: str, short: int, holders: list[Job], text: str) -> Cause:
     """Return a cause that ends when jobs do, with those in its text."""
     held = [f"{holder.id} ({dict(holder.demand)[unit]})" for holder in holders]
-    rest = f"jobs that hold {short} must end, of {_some(held)}" if held else "what is idle isn't lent"
-    return Cause(rule, unit, short, tuple(holder.id for holder in holders), f"{text}: {rest}")
+    if held:
+        text += f": jobs that hold {short} must end, of {_some(held)}"
+    return Cause(rule, unit, short, tuple(holder.id for holder in holders), text)
 
 
 def _in_share(state: QueueState, job: Job) -> list[Cause]:

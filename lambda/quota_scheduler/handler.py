@@ -53,10 +53,12 @@ def answer(event: dict[str, Any]) -> dict[str, Any]:
     scheduler, now = load_state(state)
     asked = [event["job"]] if event.get("job") else [job.id for job, _ in scheduler.state.fronts()]
     result: dict[str, Any] = {
-        "decisions": [decision_document(decision) for decision in next_decisions(scheduler, now)],
-        "explanations": [explain_recorded(scheduler, find_job(state, job)).to_document() for job in asked],
+        "explanations": [explain_recorded(scheduler, find_job(state, job)).to_document() for job in asked]
     }
     if "submit" in event:
         job = job_from_document({"job": "new-job", **require_mapping(event["submit"], "submit")})
-        result["dry_run"] = dry_run(scheduler, job, now).to_document()
-    return result
+        run = dry_run(scheduler, job, now, in_place=True)
+        decisions, result["dry_run"] = run.pending, run.to_document()
+    else:
+        decisions = next_decisions(scheduler, now, in_place=True)
+    return {**result, "decisions": [decision_document(decision) for decision in decisions]}

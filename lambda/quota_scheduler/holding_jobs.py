@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HoldingJobs"]
 
+_NONE = float("inf")
+
 
 class HoldingJobs:
     """Jobs by priority, lowest first, then by dispatch.
@@ -22,25 +24,34 @@ class HoldingJobs:
     ----------
     newest_first : bool
         Whether of equal priorities the latest dispatched comes first, or the earliest.
+
+    Attributes
+    ----------
+    lowest : float
+        Lowest priority there is; infinite without jobs.
     """
 
-    __slots__ = ("_by_rank", "_latest", "_newest_first")
+    __slots__ = ("_by_rank", "_latest", "_newest_first", "lowest")
 
     def __init__(self, newest_first: bool) -> None:
         self._newest_first = newest_first
         self._by_rank: dict[int, dict[Job, None]] = {}
-        self._latest = float("-inf")
+        self._latest = -_NONE
+        self.lowest = _NONE
 
     def add(self, job: Job) -> None:
         """Add a job that was just dispatched; one that was dispatched before others takes its place among them."""
-        jobs = self._by_rank.get(job.rank)
+        rank = job.rank
+        jobs = self._by_rank.get(rank)
         if jobs is None:
-            jobs = self._by_rank[job.rank] = {}
+            jobs = self._by_rank[rank] = {}
+            if rank < self.lowest:
+                self.lowest = rank
         jobs[job] = None
         if job.dispatched_at >= self._latest:
             self._latest = job.dispatched_at
         else:
-            self._put_in_order(job.rank)
+            self._by_rank[rank] = dict.fromkeys(sorted(jobs, key=_dispatch))
 
     def remove(self, job: Job) -> None:
         """Take a job out."""
@@ -49,21 +60,16 @@ class HoldingJobs:
         del jobs[job]
         if not jobs:
             del self._by_rank[rank]
+            if rank == self.lowest:
+                self.lowest = min(self._by_rank, default=_NONE)
 
     def set_priority(self, job: Job, priority: int) -> None:
         """Change the priority of a job that holds."""
         self.remove(job)
         job.priority = priority
-        self._by_rank.setdefault(priority, {})[job] = None
-        self._put_in_order(priority)
-
-    def _put_in_order(self, rank: int) -> None:
-        jobs = sorted(self._by_rank[rank], key=lambda job: (job.dispatched_at, job.dispatch_order))
-        self._by_rank[rank] = dict.fromkeys(jobs)
-
-    def any_below(self, rank: int) -> bool:
-        """Whether a job has strictly lower priority than `rank`."""
-        return min(self._by_rank, default=rank) < rank
+        latest, self._latest = self._latest, _NONE  # it belongs among those dispatched when it was
+        self.add(job)
+        self._latest = latest
 
     def ranks(self) -> Iterable[int]:
         """Return the priorities there are, in no order."""
@@ -78,3 +84,7 @@ class HoldingJobs:
         """Iterate over all jobs, the next victim first."""
         for rank in sorted(self._by_rank):
             yield from self.of_rank(rank)
+
+
+def _dispatch(job: Job) -> tuple[float, int]:
+    return job.dispatched_at, job.dispatch_order

@@ -90,19 +90,6 @@ class Account:
         """What the share leaves of its limit."""
         return max(0, self.limit - self.use)
 
-    def change(self, count: int) -> None:
-        """Let the share hold `count` instances more, or fewer."""
-        pool = self.pool
-        pool.free -= count
-        if self.lends:
-            # what a lender takes either adds to what is borrowed or is no longer lendable
-            pool.spare -= count
-            self.use += count
-        else:
-            over = self.over
-            self.use += count
-            pool.spare -= self.over - over
-
     def need(self, count: int) -> int:
         """Return ``max(B - L', Σ use + d - E)`` of contract.md section 3, step 2."""
         pool = self.pool
@@ -126,15 +113,20 @@ class Request:
     def __init__(self, parts: tuple[tuple[Account, int], ...]) -> None:
         self.parts = parts
 
-    def take(self) -> None:
-        """Let the share hold the demand once more."""
+    def hold(self, times: int) -> None:
+        """Let the share hold the demand `times` more: 1 takes it, -1 gives it up."""
         for account, count in self.parts:
-            account.change(count)
-
-    def release(self) -> None:
-        """Let the share hold the demand once less."""
-        for account, count in self.parts:
-            account.change(-count)
+            change = times * count
+            pool = account.pool
+            pool.free -= change
+            if account.lends:
+                # what a lender takes either adds to what is borrowed or is no longer lendable
+                pool.spare -= change
+                account.use += change
+            else:
+                over = account.over
+                account.use += change
+                pool.spare -= account.over - over
 
     def within_limit(self) -> bool:
         """Whether the share is entitled to the demand: it stays within its capacity limits with it."""
@@ -220,11 +212,11 @@ class Ledger:
 
     def take(self, share: str, demand: Demand) -> None:
         """Let `share` hold `demand` more."""
-        self.request(share, demand).take()
+        self.request(share, demand).hold(1)
 
     def release(self, share: str, demand: Demand) -> None:
         """Let `share` hold `demand` less."""
-        self.request(share, demand).release()
+        self.request(share, demand).hold(-1)
 
     def within_limit(self, share: str, demand: Demand) -> bool:
         """Whether `share` stays within its capacity limits with `demand` more: it is entitled to it."""

@@ -25,7 +25,7 @@ class Trial:
     __slots__ = ("_log",)
 
     def __init__(self) -> None:
-        self._log: list[tuple[Job, bool]] = []
+        self._log: list[tuple[Job, int]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -37,13 +37,13 @@ class Trial:
 
     def take(self, job: Job) -> None:
         """Let `job` hold its demand."""
-        job.job_class.take()
-        self._log.append((job, True))
+        job.job_class.hold(1)
+        self._log.append((job, 1))
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing."""
-        job.job_class.release()
-        self._log.append((job, False))
+        job.job_class.hold(-1)
+        self._log.append((job, -1))
 
     def mark(self) -> int:
         """Return a point to :meth:`undo` to."""
@@ -53,11 +53,8 @@ class Trial:
         """Take back everything since `mark`."""
         log = self._log
         while len(log) > mark:
-            job, taken = log.pop()
-            if taken:
-                job.job_class.release()
-            else:
-                job.job_class.take()
+            job, times = log.pop()
+            job.job_class.hold(-times)
 
 
 class Outlook(Trial):

@@ -17,7 +17,7 @@ from quota_scheduler.ledger import Ledger
 from quota_scheduler.waiting_queue import WaitingQueue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from quota_scheduler.assumptions import Assumptions
     from quota_scheduler.demand import Demand
@@ -43,21 +43,23 @@ class Lane:
     owner : ShareState
         That share.
     waiting : WaitingQueue
-    front : Job or None
-        The first waiting job.
     claim : dict of Job to None
         Jobs that are being stopped for this lane's front job, in order of their choice;
         empty where there is no claim (contract.md section 3).
     """
 
-    __slots__ = ("claim", "front", "owner", "share", "waiting")
+    __slots__ = ("claim", "owner", "share", "waiting")
 
     def __init__(self, owner: ShareState) -> None:
         self.share = owner.share.name
         self.owner = owner
         self.waiting = WaitingQueue()
-        self.front: Job | None = None
         self.claim: dict[Job, None] = {}
+
+    @property
+    def front(self) -> Job | None:
+        """The first waiting job."""
+        return self.waiting.front
 
 
 class ShareState:
@@ -109,6 +111,7 @@ class QueueState:
         self.assumptions = assumptions
         self.ledger = Ledger(policy, assumptions)
         self.attention = Attention()
+        self._awake = self.attention.awake
         self.stopping: dict[Job, Lane | None] = {}
         """Jobs being preempted, and the lane whose claim they stop for."""
         self._by_unit = assumptions.head_of_line is HeadOfLine.UNIT
@@ -116,6 +119,8 @@ class QueueState:
         self._newest_first = assumptions.victim_order is VictimOrder.NEWEST_FIRST
         self._requeue_keeps_place = assumptions.requeue_keeps_place
         self._dispatches = 0
+        self.misjudged: list[Lane] = []
+        """Lanes whose front job isn't shown as blocked though it can never run, or the other way round."""
         self.shares = {share.name: self._new_share(share) for share in policy.shares}
 
     # -- policy -----------------------------------------------------------------
@@ -134,9 +139,10 @@ class QueueState:
         for share in policy.shares:
             state = self.shares[share.name]
             state.adopt(share)
+            self._awake[state] = None
             for demand, job_class in state.classes.items():
                 job_class.blocked = blocked_reason(policy, self.assumptions, share, demand)
-            self.attention.all_changed(state.lanes.values())
+            self.misjudged += state.lanes.values()
 
     def class_of(self, job: Job) -> JobClass:
         """Return the class of a job that was not taken before."""
@@ -159,28 +165,31 @@ class QueueState:
 
     def wait(self, job: Job, now: float) -> None:
         """Make `job` RUNNABLE; `now` in seconds."""
+        lane = job.job_class.lane
         keeps_place = self._requeue_keeps_place or job.state is _SUBMITTED
         job.state = _RUNNABLE
         job.runnable_since = now
-        lane = job.job_class.lane
         lane.waiting.add(job, job.created if keeps_place else now)
-        if lane.waiting.front() is job:
-            self._come_forward(lane, job)
+        if lane.waiting.front is job:
+            self._front_changed(lane)
 
     def leave_queue(self, job: Job) -> None:
         """Take a waiting job out of its lane."""
         lane = job.job_class.lane
+        was_front = lane.waiting.front is job
         lane.waiting.remove(job)
         job.blocked = None
-        if lane.front is job:
-            self._come_forward(lane, lane.waiting.front())
+        if was_front:
+            self._front_changed(lane)
 
-    def _come_forward(self, lane: Lane, front: Job | None) -> None:
+    def _front_changed(self, lane: Lane) -> None:
         """Have another front job, or one whose priority changed, looked at."""
-        lane.front = front
-        if front is None:
-            self.attention.awake.pop(lane, None)
-        self.attention.changed(lane.owner)
+        self._awake[lane.owner] = None
+        front = lane.waiting.front
+        if front is not None and front.blocked is not front.job_class.blocked:
+            self.misjudged.append(lane)
+        if self._by_unit:
+            self.misjudged += lane.owner.lanes.values()
 
     def turn(self, lane: Lane) -> tuple[float, int, int]:
         """Return the place of a front job among those of all lanes (contract.md section 2)."""
@@ -196,9 +205,12 @@ class QueueState:
 
     def fronts_to_look_at(self) -> list[tuple[Job, Lane]]:
         """Return the front jobs for which something might be done, in the order shares are served."""
-        lanes: Iterable[Lane] = self.attention.awake
-        if len(self.attention.awake) > 1:
-            lanes = sorted(lanes, key=self.turn)
+        awake, watching = self._awake, self.attention.watching
+        lanes = [lane for share in awake for lane in share.lanes.values()]
+        if watching:
+            lanes += [lane for lane in watching if lane.owner not in awake]
+        if len(lanes) > 1:
+            lanes.sort(key=self.turn)
         return [(job, lane) for lane in lanes if (job := self.front(lane)) is not None]
 
     def first_of(self, lane: Lane) -> Job | None:
@@ -227,7 +239,7 @@ class QueueState:
     def unblock(self, job: Job) -> None:
         """Let a waiting job be looked at again."""
         job.blocked = None
-        self.attention.changed(job.job_class.share)
+        self._front_changed(job.job_class.lane)
 
     # -- holding ----------------------------------------------------------------
 
@@ -238,30 +250,29 @@ class QueueState:
         job.dispatched_at = now
         job.dispatch_order = self._dispatches
         job_class = job.job_class
-        job_class.take()
+        job_class.hold(1)
         job_class.share.holding.add(job)
-        self.attention.changed(job_class.share)
+        self._awake[job_class.share] = None
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing any more."""
         job_class = job.job_class
-        job_class.release()
+        job_class.hold(-1)
         job_class.share.holding.remove(job)
-        self.attention.changed(job_class.share)
-        self.attention.freed(job_class)
+        self._awake[job_class.share] = None
 
     def set_priority(self, job: Job, priority: int) -> None:
         """Change the priority of a waiting or holding job."""
         share, lane = job.job_class.share, job.job_class.lane
         if job.state.holds:
             share.holding.set_priority(job, priority)
-            self.attention.changed(share)
+            self._awake[share] = None
         else:
+            front = lane.waiting.front
             job.priority = priority
             lane.waiting.reorder(job)
-            front = lane.waiting.front()
-            if lane.front is not front or front is job:
-                self._come_forward(lane, front)
+            if lane.waiting.front is not front or front is job:
+                self._front_changed(lane)
 
     def victim_order(self, job: Job) -> tuple[float, int]:
         """Return the place of a holding job among victims of one priority (A10)."""
@@ -278,20 +289,21 @@ class QueueState:
         earlier = self.stopping.get(job)
         if earlier is not None:
             del earlier.claim[job]
-            self.attention.changed(earlier.owner)
+            self._awake[earlier.owner] = None
         self.stopping[job] = lane
-        self.attention.changed(job.job_class.share)
+        self._awake[job.job_class.share] = None
         if lane is not None:
             lane.claim[job] = None
-            self.attention.changed(lane.owner)
+            self._awake[lane.owner] = None
 
     def end_stopping(self, job: Job) -> Lane | None:
         """Count `job` as stopped; return the lane whose claim this completes, if any."""
         lane = self.stopping.pop(job)
+        self._awake[job.job_class.share] = None
         if lane is None:
             return None
         del lane.claim[job]
-        self.attention.changed(lane.owner)
+        self._awake[lane.owner] = None
         return None if lane.claim else lane
 
     def claims(self) -> Iterator[Lane]:

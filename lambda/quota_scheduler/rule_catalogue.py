@@ -111,4 +111,24 @@ RULES: dict[str, RuleText] = {
         _ERROR,
         "Deploy the declaration again, or take the change over into it.",
     ),
+    "QM-W01": RuleText(
+        "Change of policy makes jobs of a share wait longer than allowed",
+        _ERROR,
+        "Give the share more capacity or borrowing, or allow a larger --max-wait-growth.",
+    ),
+    "QM-W02": RuleText(
+        "Change of policy leaves jobs that are never dispatched",
+        _ERROR,
+        "Give their share a limit that the largest of them fits, borrowing included.",
+    ),
+    "QM-W03": RuleText(
+        "Change of policy makes more preemptions than allowed",
+        _ERROR,
+        "Borrow less or turn in-share preemption off, or allow a larger --max-preemption-growth.",
+    ),
+    "QM-W04": RuleText(
+        "Change of policy loses more utilisation than allowed",
+        _ERROR,
+        "Let shares lend what they leave idle, or allow a larger --max-utilisation-loss.",
+    ),
 }

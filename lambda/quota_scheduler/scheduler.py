@@ -243,30 +243,36 @@ class Scheduler:
         timers = self._timers
         while timers and timers[0][0] < now:
             self._run_at(timers[0][0])
-        if self._restless or self.state.attention.awake or self._completed_claims or (timers and timers[0][0] <= now):
+        if self.state.attention.awake or self._restless or (timers and timers[0][0] <= now):
             self._run_at(now)
         outcomes, self._outcomes = self._outcomes, []
         return outcomes
 
     def _run_at(self, now: float) -> None:
-        """Bring everything to rest at one moment."""
-        self._settle(now)
-        while not self.paused and (action := next_action(self.state)) is not None:
+        """Bring everything to rest at one moment: what is due, claims this completes, then one action after another."""
+        timers, state = self._timers, self.state
+        while True:
+            while timers and timers[0][0] <= now:
+                _, _, timer, job, token = heapq.heappop(timers)
+                self._fire(timer, job, token, now)
+            if state.misjudged:
+                self._judge_fronts(now)
+            if self.paused:
+                return
+            if self._completed_claims:
+                self._serve_claims(now)
+            action = next_action(state)
+            if action is None:
+                return
             self._carry_out(action, now)
-            self._settle(now)
 
-    def _settle(self, now: float) -> None:
-        """Fire what is due, then serve the claims this completes, in the order of shares."""
-        while self._timers and self._timers[0][0] <= now:
-            _, _, timer, job, token = heapq.heappop(self._timers)
-            self._fire(timer, job, token, now)
+    def _serve_claims(self, now: float) -> None:
+        """Try the front jobs whose victims have all stopped before anyone else, in the order of shares."""
+        completed, self._completed_claims = self._completed_claims, []
+        for lane in sorted(completed, key=self.state.turn):
+            if (action := action_for_claimant(self.state, lane)) is not None:
+                self._carry_out(action, now)
         self._judge_fronts(now)
-        if self._completed_claims and not self.paused:
-            completed, self._completed_claims = self._completed_claims, []
-            for lane in sorted(completed, key=self.state.turn):
-                if (action := action_for_claimant(self.state, lane)) is not None:
-                    self._carry_out(action, now)
-            self._judge_fronts(now)
 
     def _arm(self, time: float, timer: _Timer, job: Job, token: float) -> None:
         self._timer_count += 1
@@ -384,7 +390,8 @@ class Scheduler:
 
     def _judge_fronts(self, now: float) -> None:
         """Give front jobs that can never run their reason, once each time the front or the policy changes."""
-        for lane in self.state.attention.awake:
+        lanes, self.state.misjudged = self.state.misjudged, []
+        for lane in lanes:
             job = self.state.first_of(lane)
             if job is not None and job.blocked is not job.job_class.blocked:
                 self._judge(job, now)

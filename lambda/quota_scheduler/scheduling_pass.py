@@ -15,7 +15,7 @@ from quota_scheduler.outlook import Outlook, Trial
 from quota_scheduler.victims import borrowers_to_stop, lower_priority_jobs, without_needless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from quota_scheduler.attention import Attention
     from quota_scheduler.job_class import JobClass
@@ -77,9 +77,10 @@ def next_action(state: QueueState) -> Action | None:
     fronts = state.fronts_to_look_at()
     entitled, others = [], []
     for job, lane in fronts:
-        if not job.job_class.within_limit():
+        job_class = job.job_class
+        if not job_class.within_limit():
             others.append((job, lane))
-        elif _fits_now_and_later(state, job, lane):
+        elif job_class.fits() and (not state.stopping or _fits_later(state, job, lane)):
             return Action(_OWN_QUOTA, job, lane)
         else:
             entitled.append((job, lane))
@@ -87,53 +88,65 @@ def next_action(state: QueueState) -> Action | None:
         action = _reclaim(state, job, lane)
         if action is not None:
             return action
+    if state.attention.fulfil_wishes():
+        return next_action(state)
     for job, lane in others:
-        if _borrow(state, job, lane):
-            return Action(_BORROW, job, lane)
-        if not state.assumptions.skip_unfit_fronts and lane.owner.borrows:
-            break
+        if lane.owner.borrows:
+            if _borrow(state, job, lane):
+                return Action(_BORROW, job, lane)
+            if not state.assumptions.skip_unfit_fronts:
+                break
     for job, lane in fronts:
-        action = _preempt_in_share(state, job, lane)
-        if action is not None:
-            return action
-    for job, lane in fronts:
-        _leave(state, job, lane)
-    state.attention.rest()
+        if lane.owner.preempts and lane.owner.holding.lowest < job.rank:
+            action = _preempt_in_share(state, job, lane)
+            if action is not None:
+                return action
+    _leave(state, entitled, others)
     return None
 
 
-def _leave(state: QueueState, job: Job, lane: Lane) -> None:
-    """Say what, beside a change of its own share, may help a front job for which nothing can be done now."""
-    share, job_class, attention = lane.owner, job.job_class, state.attention
-    if job_class.within_limit() or not state.assumptions.skip_unfit_fronts:
+def _leave(state: QueueState, entitled: Iterable[tuple[Job, Lane]], others: Iterable[tuple[Job, Lane]]) -> None:
+    """Say what, beside a change of its own share, may help front jobs for which nothing can be done now."""
+    attention = state.attention
+    attention.rest()
+    for _, lane in entitled:
         attention.watch(lane)
-    elif share.preempts and share.holding.any_below(job.rank):
-        attention.eye(lane)
-        idle = _idle(job_class)
-        with Trial() as trial:
-            for holder in lower_priority_jobs(job):
-                trial.release(holder)
-            if state.stopping or job_class.within_limit():
-                attention.watch(lane)
-            elif share.borrows:
-                _leave_borrower(attention, lane, job_class, idle)
-    elif share.borrows:
-        _leave_borrower(attention, lane, job_class, _idle(job_class))
+    for job, lane in others:
+        share = lane.owner
+        if not state.assumptions.skip_unfit_fronts:
+            attention.watch(lane)
+        elif share.preempts and share.holding.lowest < job.rank:
+            _leave_preemptor(state, job, lane)
+        elif share.borrows:
+            _leave_borrower(attention, lane, job.job_class)
 
 
-def _idle(job_class: JobClass) -> list[int]:
-    """Return what is both free and lendable of each unit, in instances."""
-    return [min(account.pool.free, account.pool.spare) for account, _ in job_class.parts]
+def _leave_preemptor(state: QueueState, job: Job, lane: Lane) -> None:
+    """Leave a job that stopping all lower-priority jobs of its share doesn't serve."""
+    attention, job_class = state.attention, job.job_class
+    attention.eye(lane)
+    before = [account.use for account, _ in job_class.parts]
+    with Trial() as trial:
+        for holder in lower_priority_jobs(job):
+            trial.release(holder)
+        if state.stopping or job_class.within_limit():
+            attention.watch(lane)
+        elif lane.owner.borrows:
+            freed = [use - account.use for use, (account, _) in zip(before, job_class.parts, strict=True)]
+            _leave_borrower(attention, lane, job_class, freed)
 
 
-def _leave_borrower(attention: Attention, lane: Lane, job_class: JobClass, idle: list[int]) -> None:
-    """Leave a job that can only borrow until enough is idle, unless its share's own ceiling is in the way."""
-    if any(account.use + count > account.ceiling for account, count in job_class.parts):
-        return
-    for (account, count), idle_now in zip(job_class.parts, idle, strict=True):
-        need = account.need(count)
-        if need > 0 and account.lends:
-            attention.wish(lane, account.pool, idle_now + need)
+def _leave_borrower(attention: Attention, lane: Lane, job_class: JobClass, freed: Sequence[int] = ()) -> None:
+    """Leave a job that can only borrow until enough is idle, unless its share's own ceiling is in the way.
+
+    `freed` is what it could free of each unit by itself, and has in the ledger as it is.
+    """
+    for account, count in job_class.parts:
+        if account.use + count > account.ceiling:
+            return
+    for index, (account, count) in enumerate(job_class.parts):
+        if account.need(count) > 0 and account.lends:
+            attention.wish(lane, account.pool, count - freed[index] if freed else count)
             return
     attention.watch(lane)
 
@@ -143,7 +156,7 @@ def action_for_front(state: QueueState, job: Job, lane: Lane) -> Action | None:
     if not job.job_class.within_limit():
         if _borrow(state, job, lane):
             return Action(_BORROW, job, lane)
-    elif _fits_now_and_later(state, job, lane):
+    elif job.job_class.fits() and _fits_later(state, job, lane):
         return Action(_OWN_QUOTA, job, lane)
     else:
         action = _reclaim(state, job, lane)
@@ -159,15 +172,11 @@ def action_for_claimant(state: QueueState, lane: Lane) -> Action | None:
         return None
     if not job.job_class.within_limit():
         return Action(_BORROW, job, lane) if _borrow(state, job, lane) else None
-    return Action(_OWN_QUOTA, job, lane) if _fits_now_and_later(state, job, lane) else None
+    return Action(_OWN_QUOTA, job, lane) if job.job_class.fits() and _fits_later(state, job, lane) else None
 
 
-def _fits_now_and_later(state: QueueState, job: Job, lane: Lane) -> bool:
-    """Step 1, for an entitled job: I1 and I4 hold with it now, and once claims are served."""
-    if not job.job_class.fits():
-        return False
-    if not state.stopping:
-        return True
+def _fits_later(state: QueueState, job: Job, lane: Lane) -> bool:
+    """Step 1, for an entitled job that fits: I1 and I4 hold with it once claims are served, too."""
     with Outlook(state, lane):
         return job.job_class.fits()
 
@@ -209,7 +218,7 @@ def _borrow(state: QueueState, job: Job, lane: Lane) -> bool:
 def _preempt_in_share(state: QueueState, job: Job, lane: Lane) -> Action | None:
     """Step 4: stop lower-priority jobs of the share of `job` so that 1, 2 or 3 can serve it."""
     share = lane.owner
-    if not share.preempts or not share.holding.any_below(job.rank) or share.has_claim():
+    if not share.preempts or share.holding.lowest >= job.rank or share.has_claim():
         return None
     with Outlook(state, lane) as trial:
         return _plan_in_share(state, job, lane, trial)

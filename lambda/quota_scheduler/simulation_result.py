@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import chain
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from quota_scheduler.capacity_meter import CapacityMeter
 from quota_scheduler.scheduling_pass import Rule
 
 if TYPE_CHECKING:
-    from quota_scheduler.demand import Demand
     from quota_scheduler.job import Job
     from quota_scheduler.outcome import Outcome
     from quota_scheduler.policy import QuotaPolicy
@@ -133,57 +132,17 @@ def _with_spreads(document: dict[str, Any]) -> dict[str, Any]:
     return {key: dict(vars(value)) if isinstance(value, Spread) else value for key, value in document.items()}
 
 
-class _Meter:
-    """Running integrals of one share and unit."""
+class _Tally:
+    """What is counted of one share."""
 
-    __slots__ = ("borrowed", "lends", "lent", "limit", "pool_integral", "since", "use")
+    __slots__ = ("blocked", "finished", "jobs", "lost", "preempted", "reclaim_s", "rejected", "terminated", "waits")
 
-    def __init__(self, now: float, pool_integral: float) -> None:
-        self.limit = 0
-        self.lends = False
-        self.use = 0
-        self.since = now
-        self.borrowed = 0.0
-        self.lent = 0.0
-        self.pool_integral = pool_integral
-
-    @property
-    def over(self) -> int:
-        return max(0, self.use - self.limit)
-
-    @property
-    def idle(self) -> int:
-        return max(0, self.limit - self.use)
-
-    def advance(self, now: float, pool_integral: float) -> None:
-        """Add up since the last change; of what is lent, the share's part is its part of all that is lendable."""
-        self.borrowed += self.over * (now - self.since)
-        if self.lends:
-            self.lent += self.idle * (pool_integral - self.pool_integral)
-        self.since = now
-        self.pool_integral = pool_integral
-
-
-class _Pool:
-    """Of one unit: what is borrowed and lendable now, and the integral of their ratio."""
-
-    __slots__ = ("borrowed", "held", "integral", "lendable", "since", "total")
-
-    def __init__(self, now: float) -> None:
-        self.lendable = 0
-        self.borrowed = 0
-        self.total = 0
-        self.held = 0.0
-        self.integral = 0.0
-        self.since = now
-
-    def advance(self, now: float) -> None:
-        elapsed = now - self.since
-        if elapsed:
-            self.since = now
-            self.held += self.total * elapsed
-            if self.borrowed and self.lendable:
-                self.integral += self.borrowed / self.lendable * elapsed
+    def __init__(self) -> None:
+        self.jobs = self.finished = self.rejected = self.terminated = self.preempted = 0
+        self.lost = 0.0
+        self.waits: list[float] = []
+        self.reclaim_s: list[float] = []
+        self.blocked: set[str] = set()
 
 
 class ResultBuilder:
@@ -192,94 +151,59 @@ class ResultBuilder:
     Parameters
     ----------
     policy : QuotaPolicy
+    now : float
+        When the simulation begins, in seconds.
     """
 
-    def __init__(self, policy: QuotaPolicy) -> None:
-        self._policy = policy
-        self._capacity_s = self._capacity_since = 0.0
-        self._start = self.last_event = 0.0
-        self._jobs: Counter[str] = Counter()
-        self._waits: defaultdict[str, list[float]] = defaultdict(list)
-        self._finished: Counter[str] = Counter()
-        self._preempted: Counter[str] = Counter()
-        self._lost: defaultdict[str, float] = defaultdict(float)
-        self._kinds: Counter[str] = Counter({"cross-share": 0, "in-share": 0})
+    def __init__(self, policy: QuotaPolicy, now: float) -> None:
+        self._start = self._last_event = now
+        self._meter = CapacityMeter(now)
+        self._tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
+        self._kinds = {"cross-share": 0, "in-share": 0}
         self._failed = 0
-        self._rejected: Counter[str] = Counter()
-        self._terminated: Counter[str] = Counter()
-        self._blocked: dict[str, str] = {}
-        """Share of each job that can never run."""
         self._reclaims: dict[str, float] = {}
-        self._reclaim_s: defaultdict[str, list[float]] = defaultdict(list)
-        self._meters: dict[str, dict[str, _Meter]] = {}
-        self._pools: dict[str, _Pool] = {}
-
-    def begin(self, now: float) -> None:
-        """Start measuring at `now`, in seconds."""
-        self._start = self.last_event = self._capacity_since = now
-        self.adopt(self._policy, now)
+        """When capacity was taken back for a job that doesn't have it yet."""
+        self.adopt(policy, now)
 
     def adopt(self, policy: QuotaPolicy, now: float) -> None:
         """Count by `policy` from `now` on, in seconds; shares that are gone have limits of 0."""
-        self._add_up(now)
-        self._policy = policy
-        for unit in policy.environment:
-            self._pools.setdefault(unit, _Pool(now))
-        shares = {share.name: share for share in policy.shares}
-        for name in [*self._meters, *(name for name in shares if name not in self._meters)]:
-            share, meters = shares.get(name), self._meters.setdefault(name, {})
-            for unit, pool in self._pools.items():
-                meter = meters.setdefault(unit, _Meter(now, pool.integral))
-                meter.limit = share.limits.get(unit, 0) if share is not None else 0
-                meter.lends = share is not None and share.sharing.lends
-        for unit, pool in self._pools.items():
-            meters_of_unit = [meters[unit] for meters in self._meters.values()]
-            pool.borrowed = sum(meter.over for meter in meters_of_unit)
-            pool.lendable = sum(meter.idle for meter in meters_of_unit if meter.lends)
-
-    def _add_up(self, now: float) -> None:
-        """Bring every integral up to `now`."""
-        self._capacity_s += sum(self._policy.environment.values()) * (now - self._capacity_since)
-        self._capacity_since = now
-        for pool in self._pools.values():
-            pool.advance(now)
-        for meters in self._meters.values():
-            for unit, meter in meters.items():
-                meter.advance(now, self._pools[unit].integral)
+        self._meter.adopt(policy, now)
 
     def submitted(self, share: str) -> None:
         """Count a submission."""
-        self._jobs[share] += 1
+        self._tallies[share].jobs += 1
 
-    def dispatched(self, job: Job, outcome: Outcome) -> None:
-        """Count a dispatch, and the wait where it was the first."""
-        self._move(job.share, job.demand, 1, outcome.at)
-        if not job.preemptions:
-            self._waits[job.share].append(outcome.at - job.created)
+    def dispatched(self, job: Job, now: float, *, first: bool) -> None:
+        """Count a dispatch, and the wait where it is the first."""
+        self._last_event = now
+        self._meter.change(job.share, job.demand, 1, now)
+        if first:
+            self._tallies[job.share].waits.append(now - job.created)
         if self._reclaims:
             since = self._reclaims.pop(job.id, None)
             if since is not None:
-                self._reclaim_s[job.share].append(outcome.at - since)
+                self._tallies[job.share].reclaim_s.append(now - since)
 
     def released(self, job: Job, now: float) -> None:
         """Count that `job` holds nothing any more."""
-        self._move(job.share, job.demand, -1, now)
+        self._last_event = now
+        self._meter.change(job.share, job.demand, -1, now)
 
     def preempting(self, job: Job, outcome: Outcome) -> None:
         """Count a preemption that starts."""
         if outcome.preemption is not None:
             self._kinds[outcome.preemption.value] += 1
-        self._preempted[job.share] += 1
+        self._tallies[job.share].preempted += 1
         if outcome.decision is not None and outcome.decision.rule is Rule.RECLAIM:
             self._reclaims.setdefault(outcome.decision.job, outcome.at)
 
     def lost(self, job: Job, seconds: float) -> None:
         """Count work of `job` that was done in vain, in seconds of all its instances."""
-        self._lost[job.share] += seconds * sum(count for _, count in job.demand)
+        self._tallies[job.share].lost += seconds * sum(count for _, count in job.demand)
 
     def finished(self, job: Job) -> None:
         """Count a job that ended by itself."""
-        self._finished[job.share] += 1
+        self._tallies[job.share].finished += 1
 
     def failed(self) -> None:
         """Count a job that ran out of preemption retries."""
@@ -287,68 +211,53 @@ class ResultBuilder:
 
     def rejected(self, share: str) -> None:
         """Count a job that `share` doesn't take."""
-        self._rejected[share] += 1
+        self._tallies[share].rejected += 1
 
     def terminated(self, job: Job) -> None:
         """Count a job that was ended from outside."""
-        self._terminated[job.share] += 1
+        self._tallies[job.share].terminated += 1
 
     def blocked(self, job: Job) -> None:
         """Count a job that can never run, once."""
-        self._blocked[job.id] = job.share
+        self._tallies[job.share].blocked.add(job.id)
 
     def build(self) -> SimulationResult:
         """Sum up."""
-        self._add_up(self.last_event)
-        blocked = Counter(self._blocked.values())
-        shares = {name: self._share_result(name, blocked[name]) for name in {**self._meters, **self._jobs}}
-        held = sum(pool.held for pool in self._pools.values())
+        meter, tallies = self._meter, self._tallies
+        meter.add_up(self._last_event)
+        shares = {name: self._share_result(name) for name in dict.fromkeys([*meter.shares(), *tallies])}
         return SimulationResult(
-            jobs=self._jobs.total(),
-            finished=self._finished.total(),
+            jobs=sum(share.jobs for share in shares.values()),
+            finished=sum(share.finished for share in shares.values()),
             failed=self._failed,
-            blocked=blocked.total(),
+            blocked=sum(share.blocked for share in shares.values()),
             never_dispatched=sum(share.never_dispatched for share in shares.values()),
-            rejected=self._rejected.total(),
-            terminated=self._terminated.total(),
-            span_s=self.last_event - self._start,
-            utilisation=held / self._capacity_s if self._capacity_s else 0.0,
-            preemptions=dict(self._kinds),
-            lost_instance_s=sum(self._lost.values()),
+            rejected=sum(share.rejected for share in shares.values()),
+            terminated=sum(share.terminated for share in shares.values()),
+            span_s=self._last_event - self._start,
+            utilisation=meter.held_s() / meter.capacity_s if meter.capacity_s else 0.0,
+            preemptions=self._kinds,
+            lost_instance_s=sum(share.lost_instance_s for share in shares.values()),
             borrowed_instance_s=sum(share.borrowed_instance_s for share in shares.values()),
             lent_instance_s=sum(share.lent_instance_s for share in shares.values()),
-            reclaim_s=Spread.of(list(chain.from_iterable(self._reclaim_s.values()))),
-            wait_s=Spread.of(list(chain.from_iterable(self._waits.values()))),
+            reclaim_s=Spread.of([seconds for tally in tallies.values() for seconds in tally.reclaim_s]),
+            wait_s=Spread.of([wait for tally in tallies.values() for wait in tally.waits]),
             shares=shares,
         )
 
-    def _share_result(self, name: str, blocked: int) -> ShareResult:
-        meters = self._meters.get(name, {}).values()
+    def _share_result(self, name: str) -> ShareResult:
+        tally = self._tallies[name]
         return ShareResult(
-            jobs=self._jobs[name],
-            finished=self._finished[name],
-            wait_s=Spread.of(self._waits[name]),
-            never_dispatched=self._jobs[name] - self._rejected[name] - len(self._waits[name]),
-            blocked=blocked,
-            rejected=self._rejected[name],
-            terminated=self._terminated[name],
-            reclaim_s=Spread.of(self._reclaim_s[name]),
-            borrowed_instance_s=sum(meter.borrowed for meter in meters),
-            lent_instance_s=sum(meter.lent for meter in meters),
-            preempted=self._preempted[name],
-            lost_instance_s=self._lost[name],
+            jobs=tally.jobs,
+            finished=tally.finished,
+            wait_s=Spread.of(tally.waits),
+            never_dispatched=tally.jobs - tally.rejected - len(tally.waits),
+            blocked=len(tally.blocked),
+            rejected=tally.rejected,
+            terminated=tally.terminated,
+            reclaim_s=Spread.of(tally.reclaim_s),
+            borrowed_instance_s=self._meter.borrowed_s(name),
+            lent_instance_s=self._meter.lent_s(name),
+            preempted=tally.preempted,
+            lost_instance_s=tally.lost,
         )
-
-    def _move(self, share: str, demand: Demand, sign: int, now: float) -> None:
-        self.last_event = now
-        meters = self._meters[share]
-        for unit, count in demand:
-            pool, meter = self._pools[unit], meters[unit]
-            pool.advance(now)
-            meter.advance(now, pool.integral)
-            over, idle = meter.over, meter.idle
-            meter.use += sign * count
-            pool.total += sign * count
-            pool.borrowed += meter.over - over
-            if meter.lends:
-                pool.lendable += meter.idle - idle

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SimulationSettings", "simulate"]
 
 _NEVER = float("inf")
+_DISPATCHED = OutcomeKind.DISPATCHED  # before Python 3.12, naming a member costs as much as a call
 
 
 @dataclass(frozen=True)
@@ -97,16 +98,17 @@ def simulate(
     return run.result.build()
 
 
-class _Work:
-    """What is left of a job's work."""
+@dataclass(eq=False, slots=True)
+class _SimulatedJob(Job):
+    """A job, its work, and how much of it is done.
 
-    __slots__ = ("done", "job", "plan", "stopped_at")
+    Its times are those of the last outcome that was followed; the scheduler may be further on.
+    """
 
-    def __init__(self, plan: WorkloadJob, job: Job) -> None:
-        self.plan = plan
-        self.job = job
-        self.done = 0.0
-        self.stopped_at = 0.0
+    duration: float = 0.0
+    done: float = 0.0
+    began: float | None = None
+    stopped_at: float = 0.0
 
 
 class _Simulation:
@@ -117,110 +119,105 @@ class _Simulation:
         settings: SimulationSettings,
         changes: Iterable[tuple[float, QuotaPolicy]],
     ) -> None:
+        start = workload.jobs[0].submit if workload.jobs else 0.0
         self.scheduler = scheduler
-        self.result = ResultBuilder(scheduler.policy)
-        self.now = workload.jobs[0].submit if workload.jobs else 0.0
+        self.result = ResultBuilder(scheduler.policy, start)
         self._settings = settings
         self._jobs = workload.jobs
         self._changes = deque(sorted(changes, key=lambda change: change[0]))
-        self._open = _shares_that_take_jobs(scheduler.policy)
-        self._work: dict[str, _Work] = {}
-        self._ends: list[tuple[float, int, _Work]] = []
+        self._open: set[str] = set()
+        self._ends: list[tuple[float, int, _SimulatedJob]] = []
+        """When holding jobs will have done their work, with the dispatch that counts."""
+        self._change_policy(start)
 
     def to_the_end(self, on_progress: Callable[[int], None]) -> None:
         """Submit every job when its time has come, and go on until nothing runs any more."""
-        self.result.begin(self.now)
-        self._change_policy()
-        arrivals, ends, scheduler = self._jobs, self._ends, self.scheduler
+        arrivals, ends, changes, scheduler = self._jobs, self._ends, self._changes, self.scheduler
         submitted, total = 0, len(arrivals)
         while True:
             arrival = arrivals[submitted].submit if submitted < total else _NEVER
             end = ends[0][0] if ends else _NEVER
+            now = arrival if arrival < end else end
             due = scheduler.next_due()
-            change = self._changes[0][0] if self._changes else _NEVER
-            self.now = min(arrival, end, change, due if due is not None else _NEVER)
-            if self.now == _NEVER:
+            if due is not None and due < now:
+                now = due
+            if changes and changes[0][0] < now:
+                now = changes[0][0]
+            if now == _NEVER:
                 break
-            while ends and ends[0][0] == self.now:
-                self._end(*heapq.heappop(ends)[1:])
-            if change == self.now:
-                self._change_policy()
-            while submitted < total and arrivals[submitted].submit == self.now:
+            while ends and ends[0][0] == now:
+                _, dispatch, job = heapq.heappop(ends)
+                self._end(job, dispatch, now)
+            if changes and changes[0][0] == now:
+                self._change_policy(now)
+            while arrival == now:
                 self._submit(arrivals[submitted])
                 submitted += 1
+                arrival = arrivals[submitted].submit if submitted < total else _NEVER
                 if submitted % 1000 == 0:
                     on_progress(submitted)
-            for outcome in scheduler.run(self.now):
+            for outcome in scheduler.run(now):
                 self._follow(outcome)
         on_progress(submitted)
 
-    def _change_policy(self) -> None:
+    def _change_policy(self, now: float) -> None:
         """Put in force what is due, and end the jobs of shares that are deleted."""
-        while self._changes and self._changes[0][0] <= self.now:
+        while self._changes and self._changes[0][0] <= now:
             _, policy = self._changes.popleft()
             kept = {share.name for share in policy.shares}
             for job in [job for job in self.scheduler.jobs.values() if job.share not in kept]:
                 if job.state.holds:
-                    self.result.released(job, self.now)
-                self._terminated(job)
+                    self.result.released(job, now)
+                self.result.terminated(job)
             self.scheduler.set_policy(policy)
-            self.result.adopt(policy, self.now)
-            self._open = _shares_that_take_jobs(policy)
+            self.result.adopt(policy, now)
+        self._open = {share.name for share in self.scheduler.policy.shares if share.enabled}
 
     def _submit(self, plan: WorkloadJob) -> None:
         self.result.submitted(plan.share)
         if plan.share not in self._open:
             self.result.rejected(plan.share)
             return
-        job = Job(plan.id, plan.share, plan.demand, plan.priority, plan.submit)
+        job = _SimulatedJob(plan.id, plan.share, plan.demand, plan.priority, plan.submit)
         job.preemption_retries = plan.preemption_retries
+        job.duration = plan.duration
         self.scheduler.submit(job, plan.submit)
-        self._work[plan.id] = _Work(plan, job)
 
-    def _terminated(self, job: Job) -> None:
-        self.result.terminated(job)
-        del self._work[job.id]
-
-    def _end(self, dispatch: int, work: _Work) -> None:
-        job = work.job
+    def _end(self, job: _SimulatedJob, dispatch: int, now: float) -> None:
+        """End a job that has done its work, unless it was stopped since that dispatch."""
         if job.dispatch_order == dispatch and job.state.holds:
             self.scheduler.finish(job.id)
-            self.result.released(job, self.now)
+            self.result.released(job, now)
             self.result.finished(job)
-            del self._work[job.id]
 
     def _follow(self, outcome: Outcome) -> None:
-        job, result = outcome.job, self.result
-        if outcome.kind is OutcomeKind.DISPATCHED:
-            work = self._work[job.id]
-            heapq.heappush(self._ends, (outcome.at + work.plan.duration - work.done, job.dispatch_order, work))
-            result.dispatched(job, outcome)
-        elif outcome.kind is OutcomeKind.PREEMPTING:
-            self._work[job.id].stopped_at = outcome.at
-            result.preempting(job, outcome)
-        elif outcome.kind is OutcomeKind.PREEMPTED:
-            self._keep_checkpoint(self._work[job.id], outcome)
-        elif outcome.kind is OutcomeKind.BLOCKED:
-            result.blocked(job)
-        elif outcome.kind is OutcomeKind.TERMINATED:
-            self._terminated(job)
+        job: _SimulatedJob = outcome.job  # type: ignore[assignment]  # each was made by _submit
+        kind, at = outcome.kind, outcome.at
+        if kind is _DISPATCHED:
+            heapq.heappush(self._ends, (at + job.duration - job.done, job.dispatch_order, job))
+            self.result.dispatched(job, at, first=job.began is None)
+            job.began = at
+        elif kind is OutcomeKind.PREEMPTING:
+            job.stopped_at = at
+            self.result.preempting(job, outcome)
+        elif kind is OutcomeKind.PREEMPTED:
+            self._keep_checkpoint(job, outcome)
+        elif kind is OutcomeKind.BLOCKED:
+            self.result.blocked(job)
+        elif kind is OutcomeKind.TERMINATED:
+            self.result.terminated(job)
 
-    def _keep_checkpoint(self, work: _Work, outcome: Outcome) -> None:
+    def _keep_checkpoint(self, job: _SimulatedJob, outcome: Outcome) -> None:
         """Count what a preempted job loses: everything since its last checkpoint, and the time it took to stop.
 
         One that isn't tried again loses its checkpoints, too.
         """
-        job, interval = work.job, self._settings.checkpoint_seconds
-        held = outcome.at - job.dispatched_at
-        reached = work.done + work.stopped_at - job.dispatched_at
+        interval, began = self._settings.checkpoint_seconds, job.began or 0.0
+        held = outcome.at - began
+        reached = job.done + job.stopped_at - began
         kept = reached // interval * interval if interval and not outcome.after.final else 0.0
         self.result.released(job, outcome.at)
-        self.result.lost(job, work.done + held - kept)
-        work.done = kept
+        self.result.lost(job, job.done + held - kept)
+        job.done = kept
         if outcome.after.final:
             self.result.failed()
-            del self._work[job.id]
-
-
-def _shares_that_take_jobs(policy: QuotaPolicy) -> set[str]:
-    return {share.name for share in policy.shares if share.enabled}

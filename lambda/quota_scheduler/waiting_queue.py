@@ -19,13 +19,20 @@ __all__ = ["WaitingQueue"]
 
 
 class WaitingQueue:
-    """Jobs by priority, highest first, then by time, then by order of submission."""
+    """Jobs by priority, highest first, then by time, then by order of submission.
 
-    __slots__ = ("_count", "_heap")
+    Attributes
+    ----------
+    front : Job or None
+        The first job.
+    """
+
+    __slots__ = ("_count", "_heap", "front")
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, float, int, Job]] = []
         self._count = 0
+        self.front: Job | None = None
 
     def __len__(self) -> int:
         return self._count
@@ -33,8 +40,11 @@ class WaitingQueue:
     def add(self, job: Job, time: float) -> None:
         """Add `job` with its place among equal priorities given by `time`, in seconds."""
         job.entry = entry = (-job.rank, time, job.sequence, job)
-        heapq.heappush(self._heap, entry)
+        heap = self._heap
+        heapq.heappush(heap, entry)
         self._count += 1
+        if heap[0] is entry:
+            self.front = job
 
     def remove(self, job: Job) -> None:
         """Take `job` out, wherever it stands."""
@@ -43,6 +53,7 @@ class WaitingQueue:
         heap = self._heap
         while heap and heap[0][3].entry is not heap[0]:
             heapq.heappop(heap)
+        self.front = heap[0][3] if heap else None
         if len(heap) > 64 and self._count * 2 < len(heap):
             self._heap = [entry for entry in heap if entry[3].entry is entry]
             heapq.heapify(self._heap)
@@ -53,10 +64,6 @@ class WaitingQueue:
             time = job.entry[1]
             self.remove(job)
             self.add(job, time)
-
-    def front(self) -> Job | None:
-        """Return the first job, or None."""
-        return self._heap[0][3] if self._heap else None
 
     def first(self, count: int) -> list[Job]:
         """Return the first `count` jobs in order."""

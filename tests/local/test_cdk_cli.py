@@ -71,6 +71,10 @@ class _Cdk:
         assert done.returncode == 0, output[-5000:]
         return output
 
+    def output(self, stack: str, key: str) -> str:
+        [found] = self.world.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+        return next(str(output["OutputValue"]) for output in found["Outputs"] if output["OutputKey"] == key)
+
     def shares(self) -> dict[str, Any]:
         [queue] = self.world.batch.describe_job_queues()["jobQueues"]
         shares = self.world.batch.list_quota_shares(jobQueue=queue["jobQueueArn"])["quotaShares"]
@@ -83,6 +87,25 @@ def cdk(tmp_path: Path) -> Iterator[_Cdk]:
         yield _Cdk(World(server.endpoint, server.url), tmp_path)
 
 
+def _use(cdk: _Cdk) -> None:
+    """Run a job through the deployed queue: rule, FIFO queue and function bring its events to the table."""
+    world = cdk.world
+    job = world.submit("first", "QS1", jobQueue=cdk.output("Queue", "QueueArn"))
+    for _ in range(70):
+        world.advance(1)
+    world.endpoint.finish(job)
+    for _ in range(10):
+        world.advance(1)
+    assert world.job(job)["status"] == "SUCCEEDED"
+    pages = world.client("dynamodb").get_paginator("scan").paginate(TableName=cdk.output("Audit", "TableName"))
+    kept = {item["pk"]["S"] for page in pages for item in page["Items"]}
+    events = world.events("Batch Service Job State Change")
+    assert [event["detail"]["status"] for event in events] == [
+        "RUNNABLE", "SCHEDULED", "STARTING", "RUNNING", "SUCCEEDED",
+    ]  # fmt: skip
+    assert kept == {"call#tick", *(f"message#{event['id']}" for event in events)}
+
+
 def test_a_stacks_whole_life(cdk: _Cdk) -> None:
     deploy = ("deploy", "--all", "--require-approval", "never")
     cdk("bootstrap", "aws://123456789012/us-east-1")
@@ -90,6 +113,8 @@ def test_a_stacks_whole_life(cdk: _Cdk) -> None:
     first = cdk.shares()
     assert set(first) == {"QS1", "QS2", "QS3"}
     assert first["QS1"]["resourceSharingConfiguration"] == {"strategy": "LEND_AND_BORROW", "borrowLimit": 100}
+
+    _use(cdk)
 
     assert cdk(*deploy).count("(no changes)") == 2
     assert "Number of stacks with differences: 0" in cdk("diff")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import threading
 from typing import Any
@@ -114,3 +115,76 @@ def test_clients_at_once(served: World) -> None:
     for thread in threads:
         thread.join()
     assert sorted(served.statuses()) == sorted(f"job-{n}-{t}" for n in range(20) for t in range(5))
+
+
+def test_a_counter_in_dynamodb_counts_every_client(served: World) -> None:
+    """moto reads, adds and writes without a lock: threads would lose each other's additions."""
+    served.client("dynamodb").create_table(
+        TableName="counters",
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    winners: list[int] = []
+
+    def add(number: int) -> None:
+        table = boto3.Session().resource("dynamodb", region_name="us-east-1", endpoint_url=served.url).Table("counters")
+        for _ in range(10):
+            table.update_item(Key={"pk": "all"}, UpdateExpression="ADD n :one", ExpressionAttributeValues={":one": 1})
+        try:
+            table.put_item(Item={"pk": "first", "by": number}, ConditionExpression="attribute_not_exists(pk)")
+        except table.meta.client.exceptions.ConditionalCheckFailedException:
+            return
+        winners.append(number)
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    item = served.client("dynamodb").get_item(TableName="counters", Key={"pk": {"S": "all"}})["Item"]
+    assert item["n"] == {"N": "80"}
+    assert len(winners) == 1
+
+
+# -- connections ----------------------------------------------------------------
+
+HEAD = f"POST /v1/describejobqueues HTTP/1.1\r\nHost: x\r\nAuthorization: {AUTHORIZATION}\r\n"
+
+
+def _exchange(world: World, *sent: str) -> str:
+    """Send bytes as they are, end the sending side, and return everything that comes back."""
+    assert world.url is not None
+    host, port = world.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        for part in sent:
+            connection.sendall(part.encode("latin-1"))
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+
+@pytest.mark.parametrize(
+    ("sent", "statuses"),
+    [
+        ((HEAD + "Content-Length: 2\r\n\r\n{}",), [200]),
+        ((HEAD + "Content-Length: 2\r\n\r\n{}",) * 3, [200, 200, 200]),
+        ((HEAD + "Content-Length: 2\r\n\r\n[]", HEAD + "Content-Length: 2\r\n\r\n{}"), [400, 200]),
+        ((HEAD + "Content-Length: 2\r\n\r\n", "{", "}"), [200]),
+        ((HEAD + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", "1\r\n}\r\n0\r\n\r\n"), [200]),
+        ((HEAD + "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",), [100, 200]),
+        ((HEAD + "Connection: close\r\nContent-Length: 2\r\n\r\n{}",), [200]),
+        (("HEAD /bucket HTTP/1.1\r\nHost: x\r\n\r\n", HEAD + "Content-Length: 2\r\n\r\n{}"), [404, 200]),
+        ((HEAD + "Content-Length: two\r\n\r\n{}",), [400]),
+        ((HEAD + "Content-Length: -2\r\n\r\n{}",), [400]),
+        ((HEAD + "Content-Length: 99999999999999999999\r\n\r\n{}",), [400]),
+        ((HEAD + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}",), [400]),
+        (("POST http://[ HTTP/1.1\r\nHost: x\r\n\r\n",), [400]),
+        (("nonsense\r\n\r\n",), []),  # said in HTML, as one speaks to those who came before status lines
+        ((HEAD + "Content-Length: 20\r\n\r\n{}",), []),
+        ((), []),
+    ],
+)
+def test_one_connection(served: World, sent: tuple[str, ...], statuses: list[int]) -> None:
+    answer = _exchange(served, *sent)
+    assert [int(status) for status in re.findall(r"HTTP/1\.1 (\d+)", answer)] == statuses
+    served.make_queue()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -12,8 +13,12 @@ if TYPE_CHECKING:
 
     from constructs_qm.local import Endpoint
 
-SESSION = boto3.Session()
-"""One for all tests: reading botocore's models again costs more than most tests do."""
+
+@cache
+def _session() -> boto3.Session:
+    """Return one session for all tests: reading botocore's models again costs more than most tests do."""
+    return boto3.Session()
+
 
 G5 = "ml.g5.xlarge"
 P4 = "ml.p4d.24xlarge"
@@ -57,7 +62,7 @@ class World:
         self.batch = self.client("batch")
 
     def client(self, service: str, region: str = REGION, config: Config | None = None) -> Any:
-        return SESSION.client(service, region_name=region, endpoint_url=self.url, config=config)
+        return _session().client(service, region_name=region, endpoint_url=self.url, config=config)
 
     def advance(self, seconds: float) -> None:
         self.endpoint.clock.advance(seconds)

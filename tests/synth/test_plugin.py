@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.templates import DELETE, GOOD, edited, limits, submitter
 
+from constructs_qm.validation.assembly_reader import read_assembly
+from constructs_qm.validation.checks import check
+from constructs_qm.validation.template_reader import read_templates
+from quota_scheduler import Level
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import aws_cdk as cdk
 
 ROOT = Path(__file__).parents[2]
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
@@ -28,7 +35,7 @@ from constructs_qm import QuotaManagedQueue, ResourceSharing
 from constructs_qm.validation import OrganisationRule, QuotaPolicyChecks
 HERE = Path(__file__).parent
 G5 = "ml.g5.xlarge"
-app = cdk.App()
+app = cdk.App(context={"@aws-cdk/core:defaultCrossStackReferences": "strong"})  # the CDK warns where it isn't set
 """
 
 END = """
@@ -143,6 +150,7 @@ class Synth:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
         self.status, self.said = done.returncode, done.stdout + done.stderr
         self.program = program
+        self.output = folder / "out"
         reports = json.loads((folder / "out" / "validation-report.json").read_text())["pluginReports"]
         own = [report for report in reports if report["pluginName"] == "constructs-qm"]
         self.report: dict[str, Any] = own[0] if own else {"violations": []}
@@ -230,12 +238,71 @@ def test_what_a_construct_says_is_not_said_twice(mixed: Synth) -> None:
     assert "QM013" not in {rule for rule, *_ in mixed.found()}
 
 
+def test_command_line_finds_the_same_in_cdk_out(mixed: Synth) -> None:
+    program = "import sys; from constructs_qm.cli import main; sys.argv[:] = ['batch-quota', *sys.argv[1:]]; main()"
+    command = [sys.executable, "-c", program, "validate", "--json", mixed.output]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    told = json.loads(done.stdout)
+    assert done.returncode == 1
+    own = {(rule, path) for rule, path, _ in mixed.found() if rule.startswith("QM")}
+    assert own <= {(entry["rule"], entry["path"].split(".")[0]) for entry in told["findings"]}
+    assert told["acknowledged"] == 1
+    huge = next(entry for entry in told["findings"] if entry["path"].startswith("Team/Huge."))
+    assert huge["file"].endswith("program.py")
+    assert huge["line"] == mixed.line_of("return batch.CfnQuotaShare")
+
+
+def test_examples_have_no_finding(examples: cdk.App) -> None:
+    assembly = read_assembly(Path(examples.synth().directory))
+    found = check(read_templates(assembly.stacks))
+    left = [item for item in found if assembly.acknowledgement(item.source.path, item.finding.rule) is None]
+    assert [(item.path, item.finding.message) for item in left if item.finding.level is not Level.NOTE] == []
+
+
 @pytest.mark.parametrize(
     ("instances", "options", "status", "rules"),
-    [("2", [], 0, set()), ("3", [], 0, {"QM009"}), ("3", ["--strict"], 1, {"QM009"})],
+    [
+        ("2", ["--strict"], 0, set()),
+        pytest.param("3", [], 0, {"QM009"}, marks=pytest.mark.slow),
+        ("3", ["--strict"], 1, {"QM009"}),
+    ],
 )
 def test_warnings_fail_strict_runs_only(
     run: Callable[..., Synth], instances: str, options: list[str], status: int, rules: set[str]
 ) -> None:
     result = run(CLEAN.replace("COUNT", instances), *options)
     assert (result.status, {rule for rule, *_ in result.found()}) == (status, rules)
+
+
+@pytest.mark.slow
+def test_adds_under_a_tenth_to_the_synthesis_of_twenty_shares() -> None:
+    """The time within the plugin: that of whole runs varies by more than a tenth from one to the next."""
+    import time
+
+    import aws_cdk as cdk
+
+    from constructs_qm import QuotaManagedQueue, ResourceSharing
+    from constructs_qm.validation import QuotaPolicyChecks
+
+    within = []
+
+    class Timed(QuotaPolicyChecks):
+        def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
+            started = time.perf_counter()
+            report = super().validate(context)
+            within.append(time.perf_counter() - started)
+            return report
+
+    def seconds(*plugins: QuotaPolicyChecks) -> float:
+        started = time.perf_counter()
+        app = cdk.App()
+        queue = QuotaManagedQueue(cdk.Stack(app, "Stack"), "Training", capacity={"ml.g5.xlarge": 20})
+        for number in range(20):
+            queue.add_quota_share(f"s{number}", capacity={"ml.g5.xlarge": 1}, sharing=ResourceSharing.lend())
+        cdk.Validations.of(app).add_plugins(*plugins)
+        app.synth()
+        return time.perf_counter() - started
+
+    runs = [(seconds(), seconds(Timed())) for _ in range(10)]
+    without, _ = (sorted(times)[5] for times in zip(*runs, strict=True))
+    assert sorted(within)[5] < without / 10

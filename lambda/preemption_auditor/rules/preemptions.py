@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from preemption_auditor.capacity_book import HoldingOf
 from preemption_auditor.rules.dispatches import ceiling, share_in
 from preemption_auditor.verdicts import PASS, Answer, Verdict, unknown
 from quota_scheduler import PreemptionKind
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "entitled_job", "in_share_enabled", "judge_as", "over_limit", "superior_job"]
 
+_UNSHOWN = "it rests on jobs that no event shows to have held still"
 _UNSEEN = "a job that no event shows could explain it"
 
 
@@ -54,8 +56,9 @@ def over_limit(step: Preempting, attempt: Attempt) -> Explanation:
         if own is None:
             return Explanation(Answer.UNKNOWN, f"the policy has no share {share}")
         for unit, _ in attempt.demand or ():
-            if queue.capacity.most(share, unit, step.at.lo - queue.lag) > own.limits.get(unit, 0):
-                return FOUND
+            limit = own.limits.get(unit, 0)
+            if queue.capacity.most(share, unit, step.at.lo - queue.lag) > limit:
+                return FOUND if _surely_over(step, attempt, unit, limit) else Explanation(Answer.UNKNOWN, _UNSHOWN)
     return Explanation(Answer.VIOLATION) if queue.complete else Explanation(Answer.UNKNOWN, _UNSEEN)
 
 
@@ -70,7 +73,9 @@ def entitled_job(step: Preempting, attempt: Attempt) -> Explanation:
             if demand is None:
                 gap = f"no event tells the demand of {wait.job}"
             elif not units.isdisjoint(unit for unit, _ in demand) and _entitled(step, share, demand):
-                return FOUND
+                if step.queue.waited(wait, step.at.lo):
+                    return FOUND
+                gap = f"no event shows whether {wait.job} still waited"
     if gap or not step.queue.complete:
         return Explanation(Answer.UNKNOWN, gap or _UNSEEN)
     if _beyond_ceiling(step, attempt):
@@ -93,12 +98,15 @@ def superior_job(step: Preempting, attempt: Attempt) -> Explanation:
     own = step.job.priorities_within(since, step.at.hi)
     lowest = min(own, default=0)
     undefined = not own
-    for priority, _, _ in step.queue.waiting.groups(attempt.share or "", since, attempt.job):
+    gap = _UNSEEN
+    for priority, _, wait in step.queue.waiting.groups(attempt.share or "", since, attempt.job):
         undefined = undefined or priority is None
         if (priority or 0) > lowest:
-            return FOUND
+            if step.queue.waited(wait, step.at.lo):
+                return FOUND
+            gap = f"no event shows whether {wait.job} still waited"
     if not step.queue.complete:
-        return Explanation(Answer.UNKNOWN, _UNSEEN)
+        return Explanation(Answer.UNKNOWN, gap)
     if undefined:
         return Explanation(Answer.DIVERGENCE, "assumption A1: a job without priority counts as 0")
     return Explanation(Answer.VIOLATION, edits=True)
@@ -163,6 +171,23 @@ def _as_other_kind(kind: PreemptionKind, step: Preempting, attempt: Attempt) -> 
     }
     found = [explain(step, attempt) for explain in pairs[kind]]
     return max(found, key=lambda item: _SEVERITY.index(item.answer))
+
+
+def _surely_over(step: Preempting, victim: Attempt, unit: str, limit: int) -> bool:
+    """Whether the share was over its limit by jobs that surely held, those stopped together with the victim too."""
+    queue = step.queue
+    if queue.complete:
+        return True
+    firm = [
+        holder
+        for holder in queue.capacity.holders(unit, victim.share)
+        if holder is victim
+        or (
+            queue.confirmed(holder, step.at.lo)
+            and (holder.stopping is None or holder.stopping.at.hi >= step.at.lo - queue.lag)
+        )
+    ]
+    return HoldingOf(firm).use(victim.share or "", unit) > limit
 
 
 def _entitled(step: Preempting, share: str, demand: Demand) -> bool:

@@ -37,7 +37,7 @@ def _broken(step: Requeue, expected: JobState) -> Verdict:
         seen=f"{job.id} became {became}",
         shares=(job.share,) if job.share else (),
         jobs=(job.id,),
-        events=(step.completed.event,),
+        events=(job.described_by, step.completed.event),
     )
 
 

@@ -27,7 +27,7 @@ def _judge(selection: Selection) -> Verdict:
         seen=f"{attempt.job} dispatched while {better.job} waited in {better.share} with priority {better.priority}",
         shares=(better.share,),
         jobs=(attempt.job, better.job),
-        events=(attempt.event, better.event),
+        events=(*better.events, attempt.event),
         needs_edits=True,
     )
 

@@ -40,14 +40,15 @@ def _judge(step: Blocked) -> Verdict:
     if not shown and not step.queue.complete:
         return unknown(f"the event that tells why {job.id} is blocked may be missing", jobs=(job.id,))
     assumed = _agrees(shown, _reasons(step, job.share, job.demand, _OTHERS))
-    event = step.observation or job.last
+    events = (step.queue.last_event,) if step.observation is None else (step.observation.event,)
+    waiting = job.wait.events if job.wait is not None and step.observation is None else ()
     return Verdict(
         Answer.DIVERGENCE if assumed else Answer.VIOLATION,
         expected=(ours[-1] or f"no blocked reason for {job.id}") + (" (assumptions A2 to A4)" if assumed else ""),
         seen=f"{job.id} of {job.share} shows {shown or 'no reason'}",
         shares=(job.share,),
         jobs=(job.id,),
-        events=(event.event,) if event is not None else (),
+        events=(*waiting, *events),
         needs_edits=not shown,
     )
 

@@ -29,7 +29,7 @@ def _judge(step: Preempting) -> Verdict | None:
         seen=f"{', '.join(jobs)} stopped",
         shares=tuple(dict.fromkeys(attempt.share or "" for attempt in choice.stopped)),
         jobs=jobs,
-        events=tuple(attempt.stopping.event for attempt in choice.stopped if attempt.stopping is not None),
+        events=choice.events,
         needs_edits=True,
     )
 

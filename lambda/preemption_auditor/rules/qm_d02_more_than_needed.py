@@ -32,7 +32,7 @@ def _judge(step: Preempting) -> Verdict | None:
                 seen=f"{', '.join(sorted(attempt.job for attempt in choice.stopped))} stopped together",
                 shares=(spared.share or "", served[0].share),
                 jobs=(spared.job, served[0].job),
-                events=tuple(a.stopping.event for a in choice.stopped if a.stopping is not None),
+                events=choice.events,
                 needs_edits=True,
             )
     return PASS

@@ -33,7 +33,7 @@ def _judge(dispatch: Dispatch) -> Verdict | None:
         if share == attempt.share or len(first) != 1 or first[0].created >= job.created:
             continue
         if _could_borrow(dispatch, policies[0], attempt, first[0]):
-            return _verdict(attempt, first[0])
+            return _verdict(dispatch, attempt, first[0])
     return PASS
 
 
@@ -71,14 +71,16 @@ def _fits(dispatch: Dispatch, policy: QuotaPolicy, given: Demand, front: Wait, u
     return borrowed <= lendable and total <= policy.environment.get(unit, 0)
 
 
-def _verdict(attempt: Attempt, front: Wait) -> Verdict:
+def _verdict(dispatch: Dispatch, attempt: Attempt, front: Wait) -> Verdict:
+    job = dispatch.queue.jobs[attempt.job]
+    chosen = job.wait.events if job.wait is not None else ()
     return Verdict(
         Answer.DIVERGENCE,
         expected=f"{front.job} of {front.share} before {attempt.job}: it came earlier and fitted",
         seen=f"{attempt.job} of {attempt.share} borrowed while {front.job} waited",
         shares=(attempt.share or "", front.share),
         jobs=(attempt.job, front.job),
-        events=(attempt.event, front.event),
+        events=(*(holder.event for holder in dispatch.queue.capacity.holding), *front.events, *chosen),
         needs_edits=True,
     )
 

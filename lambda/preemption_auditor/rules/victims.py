@@ -46,6 +46,13 @@ class Choice:
     holding: tuple[Attempt, ...]
     fronts: tuple[Wait, ...]
 
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Return the ids of all events that show the state and what was stopped."""
+        waits = [event for wait in self.fronts for event in wait.events]
+        starts = [attempt.stopping.event for attempt in self.stopped if attempt.stopping is not None]
+        return (*(attempt.event for attempt in self.holding), *waits, *starts)
+
 
 def reference_choice(step: Preempting) -> Choice | None:
     """Return what the reference chooses, or None where the state isn't known exactly.

@@ -30,7 +30,10 @@ def judge_wait(waited: Waited, need: Need, answer: Answer) -> Verdict | None:
     if lasted <= waited.tolerance:
         return PASS
     if not waited.queue.complete:
-        return unknown("an event that is missing could explain why it waited", jobs=(wait.job,), events=(wait.event,))
+        return unknown("an event that is missing could explain why it waited", jobs=(wait.job,), events=wait.events)
+    units = {unit for unit, _ in wait.demand or ()}
+    holding = waited.queue.capacity.holding
+    holders = [attempt for attempt in holding if not units.isdisjoint(unit for unit, _ in attempt.demand or ())]
     demand = ", ".join(f"{count} {unit}" for unit, count in wait.demand or ())
     return Verdict(
         answer,
@@ -38,6 +41,6 @@ def judge_wait(waited: Waited, need: Need, answer: Answer) -> Verdict | None:
         seen=f"{wait.job}, first in {wait.share}, waited {lasted // SECOND} s for {need.value} ({demand})",
         shares=(wait.share,),
         jobs=(wait.job,),
-        events=(wait.event,),
+        events=(*(holder.event for holder in holders), *wait.events, waited.queue.last_event),
         needs_edits=True,
     )

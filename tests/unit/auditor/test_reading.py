@@ -59,6 +59,9 @@ def test_reads_every_form_of_a_recording(form: Any) -> None:
     assert {"QM-A06", "QM-A07"} <= {finding.rule for finding in report.findings}
 
 
+KIND = {"source": "aws.batch", "detail-type": "Batch Service Job State Change"}
+
+
 @pytest.mark.parametrize(
     "junk",
     [
@@ -68,7 +71,7 @@ def test_reads_every_form_of_a_recording(form: Any) -> None:
         "1",
         '{"detail": 3, "time": "2026-01-01T00:00:00Z"}',
         '{"detail": {}, "time": "yesterday"}',
-        '{"source": "aws.batch", "detail-type": "Batch Service Job State Change", "detail": {}, "time": "2026-01-01T00:00:00Z"}',
+        json.dumps({**KIND, "detail": {}, "time": "2026-01-01T00:00:00Z"}),
         b"\xff\xfe",
         "{" * 100_000,
     ],

@@ -122,6 +122,11 @@ def test_options_reach_the_simulation(run) -> None:
     assert lost("--hash-priorities", 3) != lost("--hash-priorities", 3, "--seed", 1)
 
 
+def test_policies_may_follow_the_first_as_a_shell_pattern_gives_them(run) -> None:
+    document = simulated(run, "--policy", RESERVE, SHARE, "--trace", TEAMS)
+    assert [Path(result["policy"]).stem for result in document["policies"]] == ["reserve", "share"]
+
+
 def test_a_policy_over_time(run) -> None:
     document = simulated(run, "--policy", SHARE, "--policy", OVER_TIME, "--trace", TEAMS)
     before, over_time = (result["shares"] for result in document["policies"])

@@ -83,7 +83,8 @@ def test_line_is_that_of_the_value(run: Run, write: Callable[[str, Any], Path]) 
     text = f"environment:\n  {G5}: 4\nshares:\n- name: a\n  strategy: LEND\n  limits:\n    {G5}: 5\n"
     found, *_ = findings(run, write("policy.yaml", text))
     assert (found["rule"], found["line"], found["column"]) == ("QM005", 7, 5)
-    assert found["message"] and found["mend"]
+    assert found["message"]
+    assert found["mend"]
 
 
 def test_policy_over_time(run: Run, write: Callable[[str, Any], Path]) -> None:
@@ -260,3 +261,97 @@ def test_untrusted_manifest(run: Run, write: Callable[[str, Any], Path], manifes
 def test_known_answer_cases_are_policies(run: Run) -> None:
     for case in sorted(CASES.glob("*.json"))[:5]:
         assert run("validate", case)[0] in (0, 1)
+
+
+class TestWhatIf:
+    """What a change would do to a workload: two bursts, of which one can use what the other share leaves idle."""
+
+    OLD = policy(share("vision", 2, "LEND_AND_BORROW", borrowLimit=100), share("speech", 2))
+    NARROWER = policy(share("vision", 2), share("speech", 2))
+    SMALLER = policy(share("vision", 1), share("speech", 3))
+    TRACE = "job_id,submit_s,duration_s,team,gpus\n" + "".join(f"j{n},0,100,vision,2\n" for n in range(4))
+
+    @pytest.fixture
+    def change(self, run: Run, write: Callable[[str, Any], Path]) -> Callable[..., tuple[int, str, str]]:
+        def run_change(new: dict[str, Any], *options: str) -> tuple[int, str, str]:
+            trace, old = write("trace.csv", self.TRACE), write("old.json", self.OLD)
+            new_file = write("new.json", new)
+            return run("validate", new_file, "--simulate", trace, "--baseline", old, *options)
+
+        return run_change
+
+    def test_tells_figures_of_both_policies(self, change: Callable[..., tuple[int, str, str]]) -> None:
+        status, out, _ = change(self.NARROWER, "--json")
+        told = json.loads(out)["what_if"]
+        figures = {(m["name"], m["share"]): (m["before"], m["after"]) for m in told["measures"]}
+        assert figures["wait_mean_s", "vision"] == (50, 150)
+        assert figures["wait_p95_s", "vision"] == (100, 300)
+        assert figures["utilisation", ""] == (1.0, 0.5)
+        assert (status, told["rows"]["used"]) == (0, 4)
+
+    def test_text(self, change: Callable[..., tuple[int, str, str]]) -> None:
+        _, out, _ = change(self.NARROWER)
+        assert "100.0% ->      50.0%" in out
+        assert "4 of 4 rows" in out
+
+    @pytest.mark.parametrize(
+        ("new", "options", "rules"),
+        [
+            (NARROWER, [], []),
+            (NARROWER, ["--max-wait-growth", "199"], ["QM-W01", "QM-W01"]),
+            (NARROWER, ["--max-wait-growth", "200"], []),
+            (NARROWER, ["--max-utilisation-loss", "49"], ["QM-W04"]),
+            (NARROWER, ["--max-utilisation-loss", "50"], []),
+            (SMALLER, ["--max-wait-growth", "1000"], ["QM-W02"]),
+            (OLD, ["--max-wait-growth", "0", "--max-utilisation-loss", "0", "--max-preemption-growth", "0"], []),
+        ],
+    )
+    def test_thresholds_fail_the_build(
+        self, change: Callable[..., tuple[int, str, str]], new: dict[str, Any], options: list[str], rules: list[str]
+    ) -> None:
+        status, out, _ = change(new, "--json", *options)
+        found = [entry for entry in json.loads(out)["findings"] if entry["rule"].startswith("QM-W")]
+        assert [entry["rule"] for entry in found] == rules
+        assert status == bool(rules)
+        assert all(entry["file"] == "new.json" and entry["line"] and entry["mend"] for entry in found)
+
+    def test_preemptions(self, run: Run, write: Callable[[str, Any], Path]) -> None:
+        trace = "job_id,submit_s,duration_s,team,gpus\na,0,500,vision,2\nb,0,500,vision,2\nc,10,50,speech,2\n"
+        arguments = ["--simulate", write("t.csv", trace), "--baseline", write("old.json", self.NARROWER)]
+        new = write("new.json", self.OLD)
+        assert run("validate", new, *arguments)[0] == 0
+        status, out, _ = run("validate", new, *arguments, "--max-preemption-growth", "900")
+        assert status == 1
+        assert "preemptions would grow from 0 to 1" in out
+
+    def test_deployment_files(self, run: Run, write: Callable[[str, Any], Path]) -> None:
+        def deployment(vision: dict[str, Any]) -> dict[str, Any]:
+            queues = [{"name": "training", **policy(vision, share("speech", 2))}]
+            more = [{"name": "other", **FINE}]
+            return {"teams": {"a": {"regions": {"eu-west-1": {"queues": queues + more}}}}}
+
+        old = write("old.yaml", deployment(share("vision", 2, "LEND_AND_BORROW", borrowLimit=100)))
+        new = write("new.yaml", deployment(share("vision", 2)))
+        trace = write("t.csv", self.TRACE)
+        options = ["--simulate", trace, "--baseline", old, "--max-wait-growth", "10", "--json"]
+        assert json.loads(run("validate", new, *options)[1])["what_if"]["queue"] == "a/eu-west-1/training"
+        status, _, err = run("validate", new, "--simulate", trace, "--baseline", new)
+        assert (status, "(changed: none)" in err) == (2, True)
+
+    def test_a_policy_with_errors_is_not_simulated(self, change: Callable[..., tuple[int, str, str]]) -> None:
+        status, out, _ = change(policy(share("vision", 5)), "--max-wait-growth", "0")
+        assert (status, "QM005" in out, "what if" in out) == (1, True, False)
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (["--simulate", "t.csv"], "go together"),
+            (["--baseline", "t.json"], "go together"),
+            (["--max-wait-growth", "1"], "thresholds go with --simulate"),
+        ],
+    )
+    def test_options_that_belong_together(
+        self, run: Run, write: Callable[[str, Any], Path], options: list[str], says: str
+    ) -> None:
+        status, _, err = run("validate", write("p.json", FINE), *options)
+        assert (status, says in err) == (2, True)

@@ -168,3 +168,39 @@ def test_drift_of_a_template(run: Run, server: Server, tmp_path: Path) -> None:
             "time limit for MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE is 3600",
         ),
     ]
+
+
+def test_export_of_a_deployed_queue_is_a_deployment_file_without_drift(
+    run: Run, server: Server, tmp_path: Path
+) -> None:
+    place = ["--team", "research", "--region", "us-east-1", "--account", "123456789012"]
+    status, out, err = run("export", "--queue", "training", "--endpoint-url", server.url, *place)
+    assert (status, err) == (0, "")
+    file = tmp_path / "quota.yaml"
+    file.write_text(out)
+    assert run("validate", "--strict", file)[0] == 0
+    assert findings(run, server, file) == []
+
+
+def test_import_of_a_sample(run: Run, tmp_path: Path) -> None:
+    units = [{"capacity_unit": G5, "max_capacity": 1}]
+    share = {"name": "a", "capacity_limits": units, "sharing_strategy": "RESERVE", "in_share_preemption": False}
+    queues = [
+        {
+            "name": "qm",
+            "type": "quota-management",
+            "priority": 1,
+            "service_environment": {"name": "e", "capacity_limits": units},
+            "quota_shares": [share],
+        },
+        {"name": "first-come", "type": "fifo"},
+    ]
+    sample, file = tmp_path / "sample.json", tmp_path / "quota.yaml"
+    sample.write_text(json.dumps({"queues": queues}))
+    status, out, err = run("import", sample, "--team", "a", "--region", "eu-west-1")
+    assert (status, err) == (0, "batch-quota: not taken over: queue 'first-come' of type 'fifo'\n")
+    file.write_text(out)
+    assert run("validate", "--strict", file)[0] == 0
+    sample.write_text("[]")
+    status, out, err = run("import", sample, "--team", "a", "--region", "eu-west-1")
+    assert (status, out, err.count("\n"), "sample.json: sample is list" in err) == (2, "", 1, True)

@@ -41,6 +41,12 @@ def test_whom_it_would_preempt_and_that_nothing_is_changed() -> None:
     assert lab.run() == []
 
 
+def test_trying_in_place_gives_the_same_answer() -> None:
+    job = parse_submission(f"share=B,demand={G5}=1")
+    copied, in_place = (dry_run(busy().scheduler, job, 0, in_place=where) for where in (False, True))
+    assert copied.to_document() == in_place.to_document()
+
+
 def test_why_it_would_wait() -> None:
     document = tried(busy(), f"share=A,demand={G5}=1").to_document()
     assert (document["job"], document["state"], document["would_preempt"]) == ("new-job", "RUNNABLE", [])

@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 from support.lab import BORROW, G5, LEND, RESERVE, Lab, share
 
-from quota_scheduler import JobError, PreemptionKind, ResourceSharing
+from quota_scheduler import Decision, JobError, Outcome, OutcomeKind, PreemptionKind, ResourceSharing, Victim
 from quota_scheduler.explain import explain, moment
+from quota_scheduler.ledger import Figures
+from quota_scheduler.scheduling_pass import Rule
+
+P4 = "ml.p4d.24xlarge"
 
 
 def causes(lab: Lab, job: str) -> list[tuple[str, str, int, tuple[str, ...]]]:
@@ -83,6 +87,40 @@ def test_who_preempted_it_and_whether_that_was_owed(kind: str, victim: str, by: 
     (entry,) = explain(lab.scheduler, victim, lab.outcomes).preempted_by
     assert (entry["kind"], entry["job"], entry["at"], entry["owed"]) == (kind, by, 5, True)
     assert "as the policy promises" in explain(lab.scheduler, victim, lab.outcomes).text
+
+
+def test_a_unit_the_share_has_no_limit_for() -> None:
+    lab = Lab({G5: 1, P4: 2}, share("A", {G5: 1}, BORROW), share("B", {P4: 2}), borrow_without_limit=True)
+    lab.submit("b", "B", {P4: 2})
+    lab.submit("a", "A", {P4: 1})
+    assert causes(lab, "a") == [("own-quota", P4, 1, ()), ("borrow", P4, 1, ())]
+
+
+CROSS, IN = PreemptionKind.CROSS_SHARE, PreemptionKind.IN_SHARE
+
+
+@pytest.mark.parametrize(
+    ("victim", "use", "owed"),
+    [
+        (Victim("v", "B", CROSS, 9, ((G5, 1),)), 2, True),
+        (Victim("v", "B", CROSS, 0, ((G5, 0),)), 2, False),  # its share was within its limit
+        (Victim("v", "B", CROSS, 0, ((P4, 1), (G5, 0))), 2, False),  # beyond it in a unit that wasn't needed
+        (Victim("v", "B", CROSS, 0, ((G5, 1),)), 3, False),  # the beneficiary borrows
+        (Victim("v", "A", CROSS, 0, ((G5, 1),)), 2, False),  # of the same share
+        (Victim("v", "A", IN, 4, ((G5, 0),)), 3, True),
+        (Victim("v", "A", IN, 5, ((G5, 0),)), 3, False),  # of equal priority
+        (Victim("v", "B", IN, 4, ((G5, 1),)), 3, False),  # of another share
+    ],
+)
+def test_whether_a_preemption_was_owed_by_the_figures_of_its_moment(victim: Victim, use: int, owed: bool) -> None:
+    lab = Lab(3, share("A", 2, BORROW), share("B", 1, BORROW))
+    job = lab.submit("v", victim.share)
+    after = (Figures(G5, use, 2, 3, 3, 0, 0),)
+    decision = Decision(7, Rule.RECLAIM, "j", "A", 5, (victim,), (), after, after)
+    outcome = Outcome(7, OutcomeKind.PREEMPTING, job, job.state, job.state, decision=decision)
+    (entry,) = explain(lab.scheduler, "v", [outcome]).preempted_by
+    assert entry["owed"] is owed
+    assert entry["text"].endswith("as the policy promises" if owed else "which the policy doesn't promise")
 
 
 def test_a_paused_queue_dispatches_nothing() -> None:

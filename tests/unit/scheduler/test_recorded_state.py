@@ -42,6 +42,8 @@ def test_a_state_survives_being_written_down() -> None:
     lab.submit("b1", "B", 2)
     lab.submit("never", "B", 9, priority=5)
     document = dump_state(lab.scheduler)
+    reasons = {job["job"]: job["statusReason"] for job in document["jobs"] if "statusReason" in job}
+    assert reasons == {"a2": "PREEMPTION_IN_PROGRESS: cross-share", "never": BlockedReason.ENVIRONMENT}
     scheduler, now = load_state(document)
     assert now == 3
     assert {job.id for job in scheduler.jobs.values() if job.stopping} == {"a2"}
@@ -70,6 +72,12 @@ def test_who_waits_longer_goes_first_whatever_the_order_of_the_document() -> Non
 def test_jobs_outside_the_queue_are_left_out() -> None:
     outside = [job(s, state=s, share="gone") for s in ("SUBMITTED", "PENDING", "SUCCEEDED", "FAILED")]
     assert load_state(state(*outside))[0].jobs == {}
+
+
+@pytest.mark.parametrize("retries", [None, 0, 3])
+def test_preemption_retries(retries: int | None) -> None:
+    scheduler, _ = load_state(state(job("a", preemptionRetries=retries)))
+    assert scheduler.jobs["a"].preemption_retries == retries
 
 
 def test_a_disabled_share_keeps_its_jobs() -> None:
@@ -164,7 +172,8 @@ def test_preemptions_as_the_service_tells_them(reason: str, kind: str) -> None:
     entry = job("a", state="SUCCEEDED", preemptions=[{"at": 1767225623.0, "reason": reason}])
     (told,) = explain_recorded(load_state(state(entry))[0], entry).preempted_by
     assert (told["job"], told["kind"], told["at"], told["owed"]) == ("", kind, 1767225623.0, None)
-    assert told["text"].startswith("On 2026-01-01 at 00:00:23 UTC it was preempted (")
+    when = "On 2026-01-01 at 00:00:23 UTC it was preempted"
+    assert told["text"] == f"{when} ({reason or 'no reason given'}), for whom isn't told"
 
 
 def test_a_job_that_has_ended_has_a_state_and_no_causes() -> None:

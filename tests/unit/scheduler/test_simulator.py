@@ -110,6 +110,10 @@ def test_every_instance_of_a_job_is_lost() -> None:
     assert result.lost_instance_s == 3 * 30
 
 
+def test_unless_told_otherwise_stopping_takes_20_s_and_jobs_restart() -> None:
+    assert simulate(TWO, workload(*TAKEN_BACK)) == run(TWO, *TAKEN_BACK, preemption=20, checkpoint=None)
+
+
 def test_an_urgent_job_of_the_same_share() -> None:
     result = run(policy(1, share("A", 1, in_share=True)), job("A1", 0, 100), job("A2", 50, 10, priority=1))
     assert result.preemptions == {"cross-share": 0, "in-share": 1}
@@ -121,6 +125,13 @@ def test_a_victim_that_ends_by_itself_while_it_is_stopped_loses_nothing() -> Non
     result = run(TWO, job("A1", 0, 100), job("A2", 0, 45), job("B1", 40, 10))
     assert (result.finished, result.lost_instance_s, result.shares["A"].preempted) == (3, 0, 1)
     assert result.reclaim_s.max == 5
+
+
+@pytest.mark.parametrize(("checkpoint", "lost", "span"), [(None, 60, 160), (30, 30, 130)])
+def test_a_victim_that_runs_again_the_moment_it_has_stopped(checkpoint: float | None, lost: float, span: float) -> None:
+    jobs = (job("A1", 0, 60), job("A2", 0, 100), job("B1", 40, 10))  # A1 ends when A2 has stopped, at 60
+    result = run(TWO, *jobs, checkpoint=checkpoint)
+    assert (result.lost_instance_s, result.span_s, result.wait_s.max) == (lost, span, 20)
 
 
 @pytest.mark.parametrize("checkpoint", [None, 10])
@@ -206,15 +217,18 @@ def test_when_policies_come_into_force(times: tuple[float, float], wait: float) 
 # -- the whole --------------------------------------------------------------------------
 
 
-def _generated(assumptions: Assumptions | None = None, seed: int = 3) -> SimulationResult:
+def _jobs(seed: int = 3) -> Workload:
     loads = [
         ShareLoad("A", G5, 300, "bursts", {1: 3, 2: 1, 5: 1}, 1500, 1.2, {0: 1, 5: 1, 9: 1}),
         ShareLoad("B", G5, 700, "poisson", {1: 1, 3: 1}, 2500, 1.0, {0: 1, 5: 1}),
         ShareLoad("C", G5, 900, "regular", {2: 1}, 800, 0.2),
     ]
+    return generate(loads, 800, seed)
+
+
+def _generated(assumptions: Assumptions | None = None, seed: int = 3) -> SimulationResult:
     shares = (share("A", 4, BORROW, in_share=True), share("B", 5, BORROW, in_share=True), share("C", 3, LEND))
-    jobs = generate(loads, 800, seed)
-    return simulate(policy(12, *shares), jobs, SimulationSettings(30, 600), assumptions=assumptions)
+    return simulate(policy(12, *shares), _jobs(seed), SimulationSettings(30, 600), assumptions=assumptions)
 
 
 def test_the_same_workload_gives_the_same_figures() -> None:
@@ -230,6 +244,8 @@ def test_assumptions_are_the_scheduler_s() -> None:
 def test_the_figures_of_shares_add_up() -> None:
     result = _generated()
     shares = result.shares.values()
+    work = sum(job.duration * count for job in _jobs().jobs for _, count in job.demand)
+    assert result.utilisation * 12 * result.span_s == pytest.approx(work + result.lost_instance_s)
     assert result.jobs == result.finished == sum(entry.jobs for entry in shares) == 800
     assert sum(result.preemptions.values()) == sum(entry.preempted for entry in shares) > 100
     assert result.borrowed_instance_s == pytest.approx(result.lent_instance_s)

@@ -183,6 +183,10 @@ def test_hashed_priorities_depend_on_seed_and_job_only_and_spread_evenly() -> No
     assert hashed_priority("j0", 10_000, 0) == 2082, "the same on every machine and in every version"
 
 
+def test_one_level_is_one_priority() -> None:
+    assert {hashed_priority(f"j{index}", 1, 0) for index in range(20)} == {0}
+
+
 @pytest.mark.parametrize("levels", [0, 10_001])
 def test_fails_for_too_few_or_many_priority_levels(levels: int) -> None:
     with pytest.raises(ValueError, match="priority levels are not allowed: use 1 to 10000"):

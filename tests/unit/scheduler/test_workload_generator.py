@@ -38,6 +38,12 @@ def test_regular_arrivals_come_at_equal_distances() -> None:
     assert [job.submit for job in generate([ShareLoad("A", G5, 5, "regular")], 3, 0).jobs] == [5, 10, 15]
 
 
+def test_unless_told_otherwise_jobs_are_alike_but_for_their_durations() -> None:
+    jobs = generate([ShareLoad("A", G5, 5)], 3000, 0).jobs
+    assert {(job.share, job.demand, job.priority) for job in jobs} == {("A", ((G5, 1),), 0)}
+    assert median(job.duration for job in jobs) == pytest.approx(3600, rel=0.06)
+
+
 def test_bursts_are_ten_at_once_and_keep_the_mean() -> None:
     jobs = generate([ShareLoad("A", G5, 5, "bursts")], 4000, 0).jobs
     assert set(Counter(job.submit for job in jobs).values()) == {10}

@@ -153,3 +153,59 @@ def test_malformed_share_is_told_not_fatal(properties: Any) -> None:
 @pytest.mark.parametrize("resources", [None, [], {"A": None}, {"A": {"Type": 7}}, {"A": {"Type": "AWS::IAM::Role"}}])
 def test_template_without_resources(resources: Any) -> None:
     assert found({"Resources": resources}) == []
+
+
+def test_fault_of_an_environment_that_two_queues_share_is_told_once() -> None:
+    template = edited(("Second", GOOD["Resources"]["Queue"]), ("More", share("more", 2)))
+    template["Resources"]["More"]["Properties"]["JobQueue"] = {"Ref": "Second"}
+    template["Resources"]["Environment"]["Properties"]["ServiceEnvironmentName"] = "a b"
+    assert [rule for rule, _ in found(template)].count("QM001") == 1
+
+
+WIDE = {"Effect": "Allow", "Action": "batch:SubmitServiceJob", "Resource": {"Fn::Sub": "${Queue}*"}}
+NARROW = {"Effect": "Deny", "Action": "batch:*", "NotResource": [{"Ref": "Queue"}, {"Ref": "Vision"}]}
+ROLE = {"AssumeRolePolicyDocument": {}}
+
+
+def managed(*statements: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": {"Statement": [*statements]}, **more}}
+
+
+def role(**more: Any) -> dict[str, Any]:
+    return {"Type": "AWS::IAM::Role", "Properties": {**ROLE, **more}}
+
+
+def inline(*statements: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"PolicyName": "P", "PolicyDocument": {"Statement": [*statements]}}]
+
+
+PRINCIPALS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"P": managed(WIDE)}, ["P"]),
+    ({"P": managed(WIDE), "R": role(ManagedPolicyArns=[{"Ref": "P"}])}, ["P"]),
+    ({"P": managed(WIDE), "R": role(ManagedPolicyArns=[{"Ref": "P"}], Policies=inline(NARROW))}, []),
+    ({"P": managed(WIDE, Roles=[{"Ref": "R"}]), "R": role(Policies=inline(NARROW))}, []),
+    ({"P": managed(WIDE, Roles=["named"]), "R": role(RoleName="named", Policies=inline(NARROW))}, []),
+    ({"P": managed(WIDE, Roles=["other"]), "R": role(RoleName="named", Policies=inline(NARROW))}, ["P"]),
+    ({"U": {"Type": "AWS::IAM::User", "Properties": {"Policies": inline(WIDE)}}}, ["U"]),
+    ({"G": {"Type": "AWS::IAM::Group", "Properties": {"Policies": inline(WIDE)}}}, ["G"]),
+    (
+        {"I": {"Type": "AWS::IAM::RolePolicy", "Properties": {"RoleName": "r", "PolicyDocument": {"Statement": WIDE}}}},
+        ["I"],
+    ),
+    (
+        {
+            "S": {
+                "Type": "AWS::SSO::PermissionSet",
+                "Properties": {"InlinePolicy": '{"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}'},
+            }
+        },
+        ["S"],
+    ),
+    ({"S": {"Type": "AWS::SSO::PermissionSet", "Properties": {"InlinePolicy": "no JSON"}}}, []),
+]
+
+
+@pytest.mark.parametrize(("resources", "told"), PRINCIPALS)
+def test_statements_of_a_principal_are_judged_together(resources: dict[str, Any], told: list[str]) -> None:
+    template = edited(*resources.items())
+    assert [path.split(".")[0] for rule, path in found(template) if rule == "QM014"] == told

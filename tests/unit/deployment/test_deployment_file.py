@@ -1,0 +1,252 @@
+"""Deployment files: form, inheritance, places of errors, schema, import and export."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+import yaml
+
+from constructs_qm.deployment.export import export_queue
+from constructs_qm.deployment.models import Deployment
+from constructs_qm.deployment.reader import declare_deployment, read_deployment
+from constructs_qm.deployment.sample import import_sample
+from constructs_qm.deployment.schema import deployment_schema
+from constructs_qm.validation.checks import check
+from constructs_qm.validation.declared import Declarations
+from constructs_qm.validation.report_rows import rows_of
+from quota_scheduler import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "examples" / "quota.yaml"
+LIMIT = "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED"
+
+FILE = """\
+defaults:
+  share: {strategy: LEND, inSharePreemption: true}
+  queue:
+    timeLimits: {MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED: 600}
+    alarms: {failedJobs: false, preemptedJobs: {threshold: 5}}
+teams:
+  a:
+    account: "111111111111"
+    defaults: {queue: {alarms: {topic: "arn:aws:sns:eu-west-1:111111111111:t"}}}
+    regions:
+      eu-west-1:
+        queues:
+          - name: training
+            environment: {ml.g5.xlarge: 4}
+            shares:
+              - {name: vision, limits: {ml.g5.xlarge: 2}, strategy: LEND_AND_BORROW, borrowLimit: 50}
+              - {name: speech, limits: {ml.g5.xlarge: 2}}
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    def write_file(text: str) -> Path:
+        path = tmp_path / "quota.yaml"
+        path.write_text(text)
+        return path
+
+    return write_file
+
+
+def findings(path: Path) -> list[tuple[str, str, int | None, int | None]]:
+    declared = declare_deployment(path, read_deployment(path))
+    rows = rows_of(check(Declarations(queues=declared)))
+    return [(row.rule, row.path, row.line, row.column) for row in rows]
+
+
+def test_inheritance(write: Callable[[str], Path]) -> None:
+    ((team, region, index, queue),) = read_deployment(write(FILE)).queues()
+    assert (team, region, index) == ("a", "eu-west-1", 0)
+    vision, speech = queue.shares
+    assert (vision.strategy, vision.borrow_limit, vision.in_share_preemption) == ("LEND_AND_BORROW", 50, True)
+    assert (speech.strategy, speech.borrow_limit) == ("LEND", None)
+    assert queue.time_limits == {LIMIT: 600}
+    assert queue.alarms is not None
+    assert queue.alarms.topic == "arn:aws:sns:eu-west-1:111111111111:t"
+    assert queue.alarms.failed_jobs is False
+    assert queue.alarms.preempted_jobs
+    assert queue.alarms.preempted_jobs.threshold == 5
+
+
+@pytest.mark.parametrize(("strategy", "expected"), [("LEND_AND_BORROW", 80), ("LEND", None), ("RESERVE", None)])
+def test_borrow_limit_is_inherited_by_shares_that_borrow(
+    write: Callable[[str], Path], strategy: str, expected: int | None
+) -> None:
+    text = FILE.replace("share: {strategy: LEND,", "share: {borrowLimit: 80,").replace(", borrowLimit: 50", "")
+    ((*_, queue),) = read_deployment(write(text.replace("LEND_AND_BORROW}", f"{strategy}}}"))).queues()
+    assert queue.shares[0].borrow_limit == expected
+
+
+def test_file_without_fault_but_a_time_limit(write: Callable[[str], Path]) -> None:
+    path = "a/eu-west-1/training"
+    assert findings(write(FILE)) == [("QM013", f"{path}.timeLimits", 13, 13)]
+
+
+RULES: list[tuple[str, str, tuple[str, str, int, int]]] = [
+    ("name: vision", "name: a b", ("QM001", "a/eu-west-1/training.shares.a b.name", 16, 18)),
+    ("vision, limits: {ml.g5.xlarge: 2}", "vision, limits: {ml.g5.xlarge: 0}",
+     ("QM002", "a/eu-west-1/training.shares.vision.limits", 16, 32)),
+    ("environment: {ml.g5.xlarge: 4}", "environment: {g5: 4}", ("QM003", "a/eu-west-1/training.environment", 14, 13)),
+    ("name: speech", "name: vision", ("QM004", "a/eu-west-1/training.shares.vision.name", 17, 18)),
+    ("speech, limits: {ml.g5.xlarge: 2}", "speech, limits: {ml.g5.xlarge: 5}",
+     ("QM005", "a/eu-west-1/training.shares.speech.limits.ml.g5.xlarge", 17, 41)),
+    ("borrowLimit: 50", "borrowLimit: -2", ("QM006", "a/eu-west-1/training.shares.vision.borrowLimit", 16, 86)),
+    ("LEND_AND_BORROW", "BORROW", ("QM006", "a/eu-west-1/training.shares.vision.strategy", 16, 59)),
+    ("_EXCEEDED: 600", "_EXCEEDED: 599",
+     ("QM008", f"a/eu-west-1/training.timeLimits.{LIMIT}", 13, 13)),
+    ("environment: {ml.g5.xlarge: 4}", "environment: {ml.g5.xlarge: 3}",
+     ("QM009", "a/eu-west-1/training.environment.ml.g5.xlarge", 14, 27)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), RULES)
+def test_finding_has_rule_line_and_column(
+    write: Callable[[str], Path], old: str, new: str, expected: tuple[str, str, int, int]
+) -> None:
+    assert old in FILE
+    assert expected in findings(write(FILE.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("borrowLimit: 50", "borrowLimt: 50", "quota.yaml:16:86: teams.a.regions.eu-west-1.queues.0.shares.0."),
+        ("borrowLimit: 50", "borrowLimit: half", "quota.yaml:16:86"),
+        ("borrowLimit: 50", "borrowLimit: true", "quota.yaml:16:86"),
+        ("limits: {ml.g5.xlarge: 2}, strategy", "strategy", "limits: is missing"),
+        ('"111111111111"\n    defaults', "111111111111\n    defaults", "account: is not text: put it in quotation"),
+        ("eu-west-1:\n", "Ireland:\n", "quota.yaml:11:7"),
+        ("  a:\n", "  a/b:\n", "quota.yaml:7:3"),
+        ("threshold: 5", "threshold: 0", "quota.yaml:5:"),
+        ("2}}", '2}, submitters: [{role: "arn:aws:iam::222222222222:role/x"}]}', "is not a role of account 1111"),
+        ("teams:", "temas:", "quota.yaml"),
+        ("teams:", "version: 2\nteams:", "version"),
+    ],
+)  # fmt: skip
+def test_wrong_form_names_the_place(write: Callable[[str], Path], old: str, new: str, says: str) -> None:
+    assert old in FILE
+    with pytest.raises(DocumentError) as error:
+        read_deployment(write(FILE.replace(old, new)))
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_queue_names_are_unique_in_an_account_and_region(write: Callable[[str], Path]) -> None:
+    document = yaml.safe_load(FILE)
+    document["teams"]["b"] = document["teams"]["a"]
+    with pytest.raises(DocumentError, match="queue 'training' of eu-west-1 is declared by a and b"):
+        read_deployment(write(yaml.safe_dump(document)))
+
+
+def test_published_schema_is_that_of_the_models() -> None:
+    published = json.loads((ROOT / "docs" / "quota.schema.json").read_text())
+    assert published == deployment_schema(), "python -m constructs_qm.deployment.schema > docs/quota.schema.json"
+
+
+def test_schema_takes_the_example_and_refuses_what_the_models_refuse() -> None:
+    validator = jsonschema.Draft202012Validator(deployment_schema())
+    validator.check_schema(deployment_schema())
+    document = yaml.safe_load(EXAMPLE.read_text())
+    assert list(validator.iter_errors(document)) == []
+    queue = document["teams"]["research"]["regions"]["eu-west-1"]["queues"][0]
+    for change in (
+        {"priority": 1001},
+        {"unknown": 1},
+        {"environment": {"ml.g5.xlarge": 0}},
+        {"timeLimits": {"X": 600}},
+    ):
+        before = dict(queue)
+        queue.update(change)
+        assert list(validator.iter_errors(document)), change
+        queue.clear()
+        queue.update(before)
+
+
+def test_example_has_no_finding() -> None:
+    assert findings(EXAMPLE) == []
+
+
+SAMPLE: dict[str, Any] = {
+    "queues": [
+        {
+            "name": "qm",
+            "type": "quota-management",
+            "priority": 3,
+            "service_environment": {
+                "name": "qm-se",
+                "capacity_limits": [{"capacity_unit": "ml.g5.xlarge", "max_capacity": 4}],
+            },
+            "scheduling_policy": {"name": "qm-policy"},
+            "quota_shares": [
+                {
+                    "name": "vision",
+                    "capacity_limits": [{"capacity_unit": "ml.g5.xlarge", "max_capacity": 2}],
+                    "sharing_strategy": "LEND_AND_BORROW",
+                    "borrow_limit": 100,
+                    "in_share_preemption": True,
+                },
+                {
+                    "name": "speech",
+                    "capacity_limits": [{"capacity_unit": "ml.g5.xlarge", "max_capacity": 2}],
+                    "sharing_strategy": "LEND",
+                },
+            ],
+        },
+        {"name": "first-come", "type": "fifo", "priority": 1},
+        {"name": "fair", "type": "fair-share", "priority": 1},
+    ]
+}
+
+
+def test_imports_the_published_sample() -> None:
+    document, left = import_sample(SAMPLE, team="vision", region="eu-west-1", account="111111111111")
+    assert left == ["queue 'first-come' of type 'fifo'", "queue 'fair' of type 'fair-share'"]
+    deployment = Deployment.model_validate(document)
+    ((*_, queue),) = deployment.queues()
+    assert (queue.name, queue.priority, queue.environment) == ("qm", 3, {"ml.g5.xlarge": 4})
+    assert [(s.name, s.limits, s.strategy, s.borrow_limit, s.in_share_preemption) for s in queue.shares] == [
+        ("vision", {"ml.g5.xlarge": 2}, "LEND_AND_BORROW", 100, True),
+        ("speech", {"ml.g5.xlarge": 2}, "LEND", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ([], "sample is list"),
+        ({}, "no list of queues"),
+        ({"queues": []}, "no queue of type quota-management"),
+        ({"queues": [{"type": "fifo", "name": "f"}]}, "queue 'f' of type 'fifo'"),
+        ({"queues": [{"type": "quota-management"}]}, "queues[0] has no 'service_environment'"),
+        ({"queues": [7]}, "queues[0] is int"),
+    ],
+)
+def test_import_of_another_form(data: Any, says: str) -> None:
+    with pytest.raises(DocumentError) as error:
+        import_sample(data, team="a", region="eu-west-1")
+    assert says in str(error.value)
+
+
+def test_export_of_what_is_declared_comes_back(write: Callable[[str], Path]) -> None:
+    path = write(FILE)
+    (declared,) = declare_deployment(path, read_deployment(path))
+    document = export_queue(declared, team="a", region="eu-west-1", account="111111111111")
+    again = write(yaml.safe_dump(document, sort_keys=False))
+    ((*_, queue),) = read_deployment(again).queues()
+    ((*_, before),) = Deployment.model_validate(yaml.safe_load(FILE)).queues()
+    for name in ("name", "environment", "time_limits"):
+        assert getattr(queue, name) == getattr(before, name)
+    for ours, theirs in zip(queue.shares, before.shares, strict=True):
+        assert (ours.name, ours.limits, ours.strategy, ours.borrow_limit) == (
+            theirs.name, theirs.limits, theirs.strategy, theirs.borrow_limit,
+        )  # fmt: skip
