@@ -41,7 +41,7 @@ docs: setup ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)
 
 lock: ## pin the dependencies anew (needs uv); ARGS=--upgrade takes the newest
-	uv pip compile pyproject.toml --quiet --universal --python-version 3.10 --all-extras --generate-hashes \
+	uv pip compile pyproject.toml --quiet --universal --python-version 3.10 --extra dev --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  --output-file requirements.lock $(ARGS)
 

@@ -110,11 +110,19 @@ class HttpServer(ThreadedWSGIServer):
         0 picks a free one.
     application : callable
         A WSGI application.
+
+    Raises
+    ------
+    OSError
+        The port is taken.
     """
 
     def __init__(self, host: str, port: int, application: Callable[..., Any]) -> None:
         self._connections: dict[threading.Thread, socket.socket] = {}
-        super().__init__(host, port, application, _Handler)
+        try:
+            super().__init__(host, port, application, _Handler)
+        except SystemExit:  # how werkzeug says so, after a line on standard error
+            raise OSError(f"can't listen on {host}:{port}: the port is taken, choose another or 0") from None
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Start a connection's thread, and remember it."""

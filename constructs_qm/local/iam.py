@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from moto.core.responses import ActionResult
 from moto.iam.access_control import PermissionResult
+from moto.iam.policy_validation import BaseIAMPolicyValidator
 from moto.iam.responses import IamResponse
 from moto.s3.models import FakeBucket
 
@@ -41,7 +42,27 @@ def _no_opinion(_: object) -> Callable[..., Any]:
     return get_permission
 
 
+def _with_numbers(original: Any) -> Any:
+    """Take numbers in conditions, which IAM does and moto doesn't (IAM user guide, supported data types)."""
+
+    def validate(statement: dict[str, Any]) -> None:
+        conditions = statement.get("Condition")
+        if isinstance(conditions, dict):
+            written = {operator: _numbers_as_text(keys) for operator, keys in conditions.items()}
+            statement = {**statement, "Condition": written}
+        original(statement)
+
+    return staticmethod(validate)
+
+
+def _numbers_as_text(keys: Any) -> Any:
+    if not isinstance(keys, dict):
+        return keys
+    return {key: str(value) if isinstance(value, (int, float)) else value for key, value in keys.items()}
+
+
 PATCHES = [
     Patch(IamResponse, "simulate_principal_policy", None, _simulate),
+    Patch(BaseIAMPolicyValidator, "_validate_condition_syntax", "statement", _with_numbers),
     Patch(FakeBucket, "get_permission", "self action resource", _no_opinion),
 ]

@@ -153,11 +153,9 @@ def start(
         if state_file is not None and state_file.exists():
             load(endpoint, state_file)
         front = HttpFront(endpoint, host, port)
-    except BaseException as error:
+    except BaseException:
         seams.uninstall()
         _reset_moto()
-        if isinstance(error, SystemExit):  # how werkzeug says so, after a line on standard error
-            raise OSError(f"can't listen on {host}:{port}: the port is taken, choose another or 0") from None
         raise
     endpoint.start()
     return Server(endpoint, front, state_file)

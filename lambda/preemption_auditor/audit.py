@@ -118,10 +118,12 @@ class Auditor:
         notes = [finding for judge in (*judges, self._judge_quality()) for finding in judge.findings.values()]
         notes = [note for note in notes if note.kind is Kind.NOTE]
         notes += [finding for judge in judges for finding in judge.withdrawn.values()]
+        inferences = [inference for judge in judges for inference in judge.beneficiaries.inferences]
         gaps = [gap for judge in judges for gap in judge.open.values()]
         return Report(
             findings=tuple(sorted((f for f in findings if f.kind is not Kind.NOTE), key=_by_time)),
             notes=tuple(sorted(notes, key=_by_time)),
+            preemptions=tuple(sorted(inferences, key=lambda inference: (inference.at, inference.victim))),
             unknown=tuple(sorted(gaps, key=lambda gap: (gap.at, gap.rule, gap.jobs))),
             coverage=coverage,
             answers=answers,

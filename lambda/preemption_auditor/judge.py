@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from preemption_auditor.beneficiaries import Beneficiaries
 from preemption_auditor.findings import Finding
 from preemption_auditor.moments import (
     Blocked,
@@ -73,6 +74,8 @@ class Judge:
         Findings that late events took back, likewise.
     open : dict
         What couldn't be judged, likewise.
+    beneficiaries : Beneficiaries
+        For whom jobs were preempted.
     suspended : dict
         Verdicts that wait for whether all edits are in the recording.
     on_limits : dict
@@ -86,6 +89,7 @@ class Judge:
     findings: dict[_Key, Finding] = field(default_factory=dict)
     withdrawn: dict[_Key, Finding] = field(default_factory=dict)
     open: dict[_Key, Open] = field(default_factory=dict)
+    beneficiaries: Beneficiaries = field(default_factory=Beneficiaries)
     suspended: dict[_Key, tuple[Verdict, Span]] = field(default_factory=dict)
     on_limits: dict[_Key, tuple[Verdict, Span]] = field(default_factory=dict)
     answers: Counter[tuple[str, Answer]] = field(default_factory=Counter)
@@ -95,6 +99,10 @@ class Judge:
     def judge(self, moment: Moment) -> None:
         """Let every rule that speaks of such a moment judge it."""
         subject = moment.key
+        if isinstance(moment, Preempting):
+            self.beneficiaries.preempted(moment)
+        elif isinstance(moment, Dispatch):
+            self.beneficiaries.dispatched(moment)
         if isinstance(moment, _DECISIONS):
             self.decisions += len(moment.attempts) if isinstance(moment, Dispatch) else 1
         for rule in _BY_MOMENT[type(moment)]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from preemption_auditor.instants import iso
 
 if TYPE_CHECKING:
+    from preemption_auditor.beneficiaries import Inference
     from preemption_auditor.coverage import Coverage
     from preemption_auditor.findings import Finding
     from preemption_auditor.judge import Open
@@ -27,6 +28,8 @@ class Report:
         Violations and divergences, in order of time.
     notes : tuple of Finding
         Notes about the events, and findings that late events withdrew.
+    preemptions : tuple of Inference
+        For whom each job was preempted, as far as that can be inferred, in order of time.
     unknown : tuple of Open
         Decisions a rule couldn't judge, each with what is missing, in order of time.
     coverage : Coverage
@@ -38,6 +41,7 @@ class Report:
 
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...]
+    preemptions: tuple[Inference, ...]
     unknown: tuple[Open, ...]
     coverage: Coverage
     answers: dict[str, dict[Answer, int]]
@@ -59,6 +63,7 @@ class Report:
         return {
             "findings": [{**finding.to_document(), "replay": self.replay(finding)} for finding in everything],
             "coverage": self.coverage.to_document(),
+            "preemptions": [inference.to_document() for inference in self.preemptions],
             "unknown": [
                 {
                     "rule": item.rule,

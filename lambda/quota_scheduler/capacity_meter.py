@@ -24,14 +24,6 @@ class _Pool:
         self.integral = 0.0
         self.since = now
 
-    def advance(self, now: float) -> None:
-        elapsed = now - self.since
-        if elapsed:
-            self.since = now
-            self.held += self.total * elapsed
-            if self.borrowed and self.lendable:
-                self.integral += self.borrowed / self.lendable * elapsed
-
 
 class _ShareMeter:
     """Running integrals of one share and unit."""
@@ -50,11 +42,17 @@ class _ShareMeter:
 
     def advance(self, now: float) -> None:
         """Add up since the last change; of what is lent, the share's part is its part of all that is lendable."""
-        pool, over = self.pool, self.use - self.limit
-        pool.advance(now)
+        pool = self.pool
+        elapsed = now - pool.since
+        if elapsed:
+            pool.since = now
+            pool.held += pool.total * elapsed
+            if pool.borrowed and pool.lendable:
+                pool.integral += pool.borrowed / pool.lendable * elapsed
+        over = self.use - self.limit
         if over > 0:
             self.borrowed += over * (now - self.since)
-        elif self.lends:
+        elif over < 0 and self.lends:
             self.lent -= over * (pool.integral - self.pool_integral)
         self.since = now
         self.pool_integral = pool.integral
@@ -62,18 +60,20 @@ class _ShareMeter:
     def change(self, count: int, now: float) -> None:
         """Count `count` instances more, or fewer, from `now` on."""
         self.advance(now)
-        self.count(-1)
+        pool, over = self.pool, self.use - self.limit
         self.use += count
-        self.pool.total += count
-        self.count(1)
+        pool.total += count
+        borrowed = max(0, over + count) - max(0, over) if over + count > 0 or over > 0 else 0
+        pool.borrowed += borrowed
+        if self.lends:
+            pool.lendable += borrowed - count
 
-    def count(self, sign: int) -> None:
-        """Add what the share has over or idle to the pool's, or take it off."""
-        over = self.use - self.limit
-        if over > 0:
-            self.pool.borrowed += sign * over
-        elif self.lends:
-            self.pool.lendable -= sign * over
+    def set_terms(self, limit: int, lends: bool) -> None:
+        """Count what the share has over or idle to the pool's by a new limit."""
+        self.limit, self.lends = limit, lends
+        self.pool.borrowed += max(0, self.use - limit)
+        if lends:
+            self.pool.lendable += max(0, limit - self.use)
 
 
 class CapacityMeter:
@@ -112,9 +112,10 @@ class CapacityMeter:
             share, meters = shares.get(name), self._meters.setdefault(name, {})
             for unit, pool in self._pools.items():
                 meter = meters.setdefault(unit, _ShareMeter(pool))
-                meter.limit = share.limits.get(unit, 0) if share is not None else 0
-                meter.lends = share is not None and share.sharing.lends
-                meter.count(1)
+                if share is None:
+                    meter.set_terms(0, lends=False)
+                else:
+                    meter.set_terms(share.limits.get(unit, 0), lends=share.sharing.lends)
 
     def change(self, share: str, demand: Demand, sign: int, now: float) -> None:
         """Count `demand` as held by `share` from `now` on, in seconds; with a `sign` of -1, as given up."""
@@ -126,8 +127,6 @@ class CapacityMeter:
         """Bring every integral up to `now`."""
         self.capacity_s += self._capacity * (now - self._since)
         self._since = now
-        for pool in self._pools.values():
-            pool.advance(now)
         for meters in self._meters.values():
             for meter in meters.values():
                 meter.advance(now)

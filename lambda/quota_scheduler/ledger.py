@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from quota_scheduler.assumptions import Assumptions
     from quota_scheduler.demand import Demand
     from quota_scheduler.policy import QuotaPolicy, QuotaShare
@@ -35,6 +33,8 @@ class Pool:
     Attributes
     ----------
     unit : str
+    accounts : list of Account
+        The shares' parts of it.
     capacity : int
         E of the unit, in instances.
     free : int
@@ -45,14 +45,20 @@ class Pool:
         The least that has to be both free and spare for a job that waits for it (``attention.py``).
     """
 
-    __slots__ = ("capacity", "free", "spare", "unit", "wished")
+    __slots__ = ("accounts", "capacity", "free", "spare", "unit", "wished")
 
     def __init__(self, unit: str) -> None:
         self.unit = unit
+        self.accounts: list[Account] = []
         self.capacity = 0
         self.free = 0
         self.spare = 0
         self.wished = float("inf")
+
+    @property
+    def borrowed(self) -> int:
+        """B: what all shares use beyond their limits; seldom asked for, so it is counted anew."""
+        return sum([account.use - account.limit for account in self.accounts if account.use > account.limit])
 
 
 class Account:
@@ -179,11 +185,12 @@ class Ledger:
             for unit in {**policy.environment, **share.limits, **self._accounts[share.name]}:
                 self._set_terms(share, unit)
         for unit, pool in self._pools.items():
+            pool.accounts = [accounts[unit] for accounts in self._accounts.values() if unit in accounts]
             pool.capacity = policy.environment.get(unit, 0)
-            pool.free = pool.capacity - self.total(unit)
-            pool.spare = sum(a.limit - a.use if a.lends else -a.over for a in self._accounts_of(unit))
+            pool.free = pool.capacity - sum(account.use for account in pool.accounts)
+            pool.spare = sum(a.limit - a.use if a.lends else -a.over for a in pool.accounts)
             if self._assumptions.unassigned_capacity_lent:
-                pool.spare += max(0, pool.capacity - sum(account.limit for account in self._accounts_of(unit)))
+                pool.spare += max(0, pool.capacity - sum(account.limit for account in pool.accounts))
 
     def _set_terms(self, share: QuotaShare, unit: str) -> None:
         account = self._account(share.name, unit)
@@ -201,10 +208,8 @@ class Ledger:
             if pool is None:
                 pool = self._pools[unit] = Pool(unit)
             account = accounts[unit] = Account(pool)
+            pool.accounts.append(account)
         return account
-
-    def _accounts_of(self, unit: str) -> Iterable[Account]:
-        return [accounts[unit] for accounts in self._accounts.values() if unit in accounts]
 
     def request(self, share: str, demand: Demand) -> Request:
         """Return `demand` of `share`, to ask about, take and release; it stays valid under other policies."""
@@ -246,27 +251,24 @@ class Ledger:
 
     def borrowed(self, unit: str) -> int:
         """Return B of `unit`: what all shares use beyond their limits, in instances."""
-        return sum(account.over for account in self._accounts_of(unit))
+        return self._pools[unit].borrowed
 
     def lendable(self, unit: str) -> int:
         """Return L of `unit`: what lending shares leave idle, in instances."""
-        return self.borrowed(unit) + self._pools[unit].spare
+        pool = self._pools[unit]
+        return pool.borrowed + pool.spare
 
     def total(self, unit: str) -> int:
         """Return what all shares use of `unit`, in instances."""
-        return sum(account.use for account in self._accounts_of(unit))
+        pool = self._pools[unit]
+        return pool.capacity - pool.free
 
     def figures(self, request: Request) -> tuple[Figures, ...]:
         """Return the figures of the share for each unit of its demand."""
-        return tuple(
-            Figures(
-                unit=account.pool.unit,
-                use=account.use,
-                limit=account.limit,
-                environment_use=account.pool.capacity - account.pool.free,
-                environment=account.pool.capacity,
-                borrowed=self.borrowed(account.pool.unit),
-                lendable=self.lendable(account.pool.unit),
-            )
-            for account, _ in request.parts
-        )
+        figures = []
+        for account, _ in request.parts:
+            pool = account.pool
+            use, borrowed = pool.capacity - pool.free, pool.borrowed
+            lendable = borrowed + pool.spare
+            figures.append(Figures(pool.unit, account.use, account.limit, use, pool.capacity, borrowed, lendable))
+        return tuple(figures)

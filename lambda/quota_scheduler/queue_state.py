@@ -193,7 +193,7 @@ class QueueState:
 
     def turn(self, lane: Lane) -> tuple[float, int, int]:
         """Return the place of a front job among those of all lanes (contract.md section 2)."""
-        job = lane.front
+        job = lane.waiting.front
         if job is None or job.entry is None:
             return 0.0, 0, 0
         return job.entry[1] if self._by_created else job.runnable_since, -job.rank, job.sequence
@@ -206,12 +206,20 @@ class QueueState:
     def fronts_to_look_at(self) -> list[tuple[Job, Lane]]:
         """Return the front jobs for which something might be done, in the order shares are served."""
         awake, watching = self._awake, self.attention.watching
-        lanes = [lane for share in awake for lane in share.lanes.values()]
+        fronts = [
+            (job, lane)
+            for share in awake
+            for lane in share.lanes.values()
+            if (job := lane.waiting.front) is not None and job.blocked is None
+        ]
         if watching:
-            lanes += [lane for lane in watching if lane.owner not in awake]
-        if len(lanes) > 1:
-            lanes.sort(key=self.turn)
-        return [(job, lane) for lane in lanes if (job := self.front(lane)) is not None]
+            others = (lane for lane in watching if lane.owner not in awake)
+            fronts += [(job, lane) for lane in others if (job := self.front(lane)) is not None]
+        if self._by_unit:
+            fronts = [(job, lane) for job, lane in fronts if not self._held_up(job, lane)]
+        if len(fronts) > 1:
+            fronts.sort(key=lambda front: self.turn(front[1]))
+        return fronts
 
     def first_of(self, lane: Lane) -> Job | None:
         """Return the front job of `lane`, blocked or not, unless it is held up."""

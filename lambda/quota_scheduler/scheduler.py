@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Scheduler"]
 
 # before Python 3.12, naming an enum's member costs as much as a call
-_RUNNABLE, _SUCCEEDED = JobState.RUNNABLE, JobState.SUCCEEDED
+_RUNNABLE, _SCHEDULED, _SUCCEEDED = JobState.RUNNABLE, JobState.SCHEDULED, JobState.SUCCEEDED
 _DISPATCHED = OutcomeKind.DISPATCHED
 
 _TIMEOUT = "Job attempt duration exceeded timeout"
@@ -160,7 +160,7 @@ class Scheduler:
         """End a holding job as SUCCEEDED."""
         job = self._holding(job_id)
         self._leave_capacity(job)
-        self._close(job, JobState.SUCCEEDED)
+        self._close(job, _SUCCEEDED)
 
     def fail(self, job_id: str, now: float, reason: str = "") -> JobState:
         """End an attempt that failed; return RUNNABLE where the job is retried, else FAILED."""
@@ -303,13 +303,13 @@ class Scheduler:
     def _carry_out(self, action: Action, now: float) -> None:
         job = action.job
         if job is not None and not action.victims and not action.taken_over:
-            figures = self._figures(job)
+            before = self._figures(job) if self.explains else ()
             self.state.leave_queue(job)
             self.state.hold(job, now)
             decision = None
             if self.explains:
-                decision = Decision(now, action.rule, job.id, job.share, job.rank, (), (), figures, self._figures(job))
-            self._report(now, _DISPATCHED, job, _RUNNABLE, decision=decision)
+                decision = Decision(now, action.rule, job.id, job.share, job.rank, (), (), before, self._figures(job))
+            self._outcomes.append(Outcome(now, _DISPATCHED, job, _RUNNABLE, _SCHEDULED, "", decision))
             return
         decision = self._preemption_decision(action, now)
         for victim in action.taken_over:
@@ -454,7 +454,7 @@ class Scheduler:
         return job
 
     def _holding(self, job_id: str) -> Job:
-        job = self._known(job_id)
+        job = self.jobs.get(job_id) or self._known(job_id)
         if not job.state.holds:
             raise JobError(f"job {job_id} is {job.state.value}: only a SCHEDULED, STARTING or RUNNING job can do that")
         return job

@@ -70,7 +70,8 @@ def next_action(state: QueueState) -> Action | None:
     state : QueueState
         With the blocked reasons of front jobs up to date.
     """
-    if state.assumptions.lowered_limits_preempt:
+    assumptions, attention = state.assumptions, state.attention
+    if assumptions.lowered_limits_preempt:
         action = _stop_jobs_beyond_limits(state)
         if action is not None:
             return action
@@ -88,37 +89,36 @@ def next_action(state: QueueState) -> Action | None:
         action = _reclaim(state, job, lane)
         if action is not None:
             return action
-    if state.attention.fulfil_wishes():
+    if attention.fulfil_wishes():
         return next_action(state)
     for job, lane in others:
         if lane.owner.borrows:
             if _borrow(state, job, lane):
                 return Action(_BORROW, job, lane)
-            if not state.assumptions.skip_unfit_fronts:
+            if not assumptions.skip_unfit_fronts:
                 break
     for job, lane in fronts:
         if lane.owner.preempts and lane.owner.holding.lowest < job.rank:
             action = _preempt_in_share(state, job, lane)
             if action is not None:
                 return action
-    _leave(state, entitled, others)
-    return None
-
-
-def _leave(state: QueueState, entitled: Iterable[tuple[Job, Lane]], others: Iterable[tuple[Job, Lane]]) -> None:
-    """Say what, beside a change of its own share, may help front jobs for which nothing can be done now."""
-    attention = state.attention
     attention.rest()
     for _, lane in entitled:
         attention.watch(lane)
     for job, lane in others:
-        share = lane.owner
-        if not state.assumptions.skip_unfit_fronts:
-            attention.watch(lane)
-        elif share.preempts and share.holding.lowest < job.rank:
-            _leave_preemptor(state, job, lane)
-        elif share.borrows:
-            _leave_borrower(attention, lane, job.job_class)
+        _leave(state, job, lane)
+    return None
+
+
+def _leave(state: QueueState, job: Job, lane: Lane) -> None:
+    """Say what, beside a change of its own share, may help a front job that isn't entitled."""
+    share = lane.owner
+    if not state.assumptions.skip_unfit_fronts:
+        state.attention.watch(lane)
+    elif share.preempts and share.holding.lowest < job.rank:
+        _leave_preemptor(state, job, lane)
+    elif share.borrows:
+        _leave_borrower(state.attention, lane, job.job_class)
 
 
 def _leave_preemptor(state: QueueState, job: Job, lane: Lane) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,12 @@ from quota_scheduler.capacity_meter import CapacityMeter
 from quota_scheduler.scheduling_pass import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from quota_scheduler.job import Job
     from quota_scheduler.outcome import Outcome
     from quota_scheduler.policy import QuotaPolicy
+    from quota_scheduler.workload import WorkloadJob
 
 __all__ = ["ResultBuilder", "ShareResult", "SimulationResult", "Spread"]
 
@@ -169,9 +172,10 @@ class ResultBuilder:
         """Count by `policy` from `now` on, in seconds; shares that are gone have limits of 0."""
         self._meter.adopt(policy, now)
 
-    def submitted(self, share: str) -> None:
-        """Count a submission."""
-        self._tallies[share].jobs += 1
+    def submitted(self, jobs: Iterable[WorkloadJob]) -> None:
+        """Count submissions."""
+        for share, count in Counter(job.share for job in jobs).items():
+            self._tallies[share].jobs += count
 
     def dispatched(self, job: Job, now: float, *, first: bool) -> None:
         """Count a dispatch, and the wait where it is the first."""
@@ -201,9 +205,10 @@ class ResultBuilder:
         """Count work of `job` that was done in vain, in seconds of all its instances."""
         self._tallies[job.share].lost += seconds * sum(count for _, count in job.demand)
 
-    def finished(self, job: Job) -> None:
+    def finished(self, job: Job, now: float) -> None:
         """Count a job that ended by itself."""
         self._tallies[job.share].finished += 1
+        self.released(job, now)
 
     def failed(self) -> None:
         """Count a job that ran out of preemption retries."""

@@ -128,16 +128,17 @@ class _Simulation:
         self._open: set[str] = set()
         self._ends: list[tuple[float, int, _SimulatedJob]] = []
         """When holding jobs will have done their work, with the dispatch that counts."""
+        self.result.submitted(workload.jobs)
         self._change_policy(start)
 
     def to_the_end(self, on_progress: Callable[[int], None]) -> None:
         """Submit every job when its time has come, and go on until nothing runs any more."""
-        arrivals, ends, changes, scheduler = self._jobs, self._ends, self._changes, self.scheduler
+        arrivals, ends, changes = self._jobs, self._ends, self._changes
+        scheduler, result = self.scheduler, self.result
         submitted, total = 0, len(arrivals)
+        arrival = arrivals[0].submit if arrivals else _NEVER
         while True:
-            arrival = arrivals[submitted].submit if submitted < total else _NEVER
-            end = ends[0][0] if ends else _NEVER
-            now = arrival if arrival < end else end
+            now = ends[0][0] if ends and ends[0][0] < arrival else arrival
             due = scheduler.next_due()
             if due is not None and due < now:
                 now = due
@@ -147,7 +148,9 @@ class _Simulation:
                 break
             while ends and ends[0][0] == now:
                 _, dispatch, job = heapq.heappop(ends)
-                self._end(job, dispatch, now)
+                if job.dispatch_order == dispatch and job.state.holds:  # else it was stopped since that dispatch
+                    scheduler.finish(job.id)
+                    result.finished(job, now)
             if changes and changes[0][0] == now:
                 self._change_policy(now)
             while arrival == now:
@@ -174,7 +177,6 @@ class _Simulation:
         self._open = {share.name for share in self.scheduler.policy.shares if share.enabled}
 
     def _submit(self, plan: WorkloadJob) -> None:
-        self.result.submitted(plan.share)
         if plan.share not in self._open:
             self.result.rejected(plan.share)
             return
@@ -182,13 +184,6 @@ class _Simulation:
         job.preemption_retries = plan.preemption_retries
         job.duration = plan.duration
         self.scheduler.submit(job, plan.submit)
-
-    def _end(self, job: _SimulatedJob, dispatch: int, now: float) -> None:
-        """End a job that has done its work, unless it was stopped since that dispatch."""
-        if job.dispatch_order == dispatch and job.state.holds:
-            self.scheduler.finish(job.id)
-            self.result.released(job, now)
-            self.result.finished(job)
 
     def _follow(self, outcome: Outcome) -> None:
         job: _SimulatedJob = outcome.job  # type: ignore[assignment]  # each was made by _submit

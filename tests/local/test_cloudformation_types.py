@@ -288,3 +288,23 @@ def test_lambda_with_its_permission_and_event_source(world: World) -> None:
     cloudformation.delete_stack(StackName="stack")
     assert lambda_.list_functions()["Functions"] == []
     assert lambda_.list_event_source_mappings()["EventSourceMappings"] == []
+
+
+def test_conditions_may_hold_numbers(world: World) -> None:
+    """IAM takes them; moto calls them a syntax error."""
+    statement = {
+        "Effect": "Allow",
+        "Action": "batch:SubmitServiceJob",
+        "Resource": "*",
+        "Condition": {"NumericLessThanEquals": {"batch:SchedulingPriority": 100}},
+    }
+    iam = world.client("iam")
+    document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    arn = iam.create_policy(PolicyName="numbers", PolicyDocument=document)["Policy"]["Arn"]
+    kept = iam.get_policy_version(PolicyArn=arn, VersionId="v1")["PolicyVersion"]["Document"]
+    assert kept["Statement"][0] == statement
+    statement["Condition"] = {"NumericLessThanEquals": 100}
+    with pytest.raises(iam.exceptions.MalformedPolicyDocumentException):
+        iam.create_policy(
+            PolicyName="nonsense", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        )

@@ -81,9 +81,11 @@ OFF = {"inSharePreemption": "DISABLED"}
 ON = {"inSharePreemption": "ENABLED"}
 
 
-def _make_resources(do: _Recorder) -> str:
-    tags = {"team": "a"}
-    policy = do("CreateSchedulingPolicy", name="p", quotaSharePolicy=FIFO, tags=tags)["arn"]
+TAGS = {"team": "a"}
+
+
+def _make_environments(do: _Recorder) -> str:
+    policy = do("CreateSchedulingPolicy", name="p", quotaSharePolicy=FIFO, tags=TAGS)["arn"]
     fair = do("CreateSchedulingPolicy", name="fair", fairsharePolicy=FAIR)["arn"]
     do("UpdateSchedulingPolicy", arn=policy, quotaSharePolicy=FIFO)
     do("UpdateSchedulingPolicy", arn=fair, fairsharePolicy=FAIR)
@@ -97,7 +99,7 @@ def _make_resources(do: _Recorder) -> str:
             serviceEnvironmentType="SAGEMAKER_TRAINING",
             state="ENABLED",
             capacityLimits=limits(g5=1),
-            tags=tags,
+            tags=TAGS,
         )
     do(
         "UpdateServiceEnvironment",
@@ -108,6 +110,10 @@ def _make_resources(do: _Recorder) -> str:
     token = do("DescribeServiceEnvironments", maxResults=1)["nextToken"]
     do("DescribeServiceEnvironments", nextToken=token)
     do("DescribeServiceEnvironments", serviceEnvironments=["e"])
+    return str(policy)
+
+
+def _make_queues(do: _Recorder, policy: str) -> str:
     order = [{"order": 1, "serviceEnvironment": "e"}]
     queue: str = do(
         "CreateJobQueue",
@@ -118,7 +124,7 @@ def _make_resources(do: _Recorder) -> str:
         computeEnvironmentOrder=[],
         serviceEnvironmentOrder=order,
         jobQueueType="SAGEMAKER_TRAINING",
-        tags=tags,
+        tags=TAGS,
         jobStateTimeLimitActions=[TIME_LIMIT],
     )["jobQueueArn"]
     do(
@@ -234,7 +240,7 @@ def story() -> Iterator[_Recorder]:
     """The whole life of two queues, recorded."""
     with mock_quota_management(settings=Settings(running_seconds=None)) as endpoint:
         do = _Recorder(World(endpoint))
-        queue = _make_resources(do)
+        queue = _make_queues(do, _make_environments(do))
         shares = _make_shares(do, queue)
         _run_jobs(do, queue)
         _delete(do, queue, shares)

@@ -69,10 +69,14 @@ class Writer:
     def submit(self, job: Job) -> None:
         job.created = self.now
         self.scheduler.submit(job, self.now)
-        record = recording.Job(job.share, job.demand, job.rank, job.preemption_retries, self.now)
+        record = recording.Job(job.share, job.demand, self.priority_of(job), job.preemption_retries, self.now)
         self.recording.jobs[job.id] = record
         self.recording.state(self.now, job.id, "RUNNABLE")
         self.settle()
+
+    def priority_of(self, job: Job) -> int:
+        """Return the priority that events show."""
+        return job.rank
 
     def progress(self, job: Job) -> None:
         state = JobState.STARTING if job.state is JobState.SCHEDULED else JobState.RUNNING

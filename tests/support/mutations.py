@@ -32,6 +32,8 @@ class Mutated:
     """A history with one wrong decision."""
 
     policy: QuotaPolicy
+    versions: list[tuple[float, QuotaPolicy]]
+    """Every policy that was in force, and since when."""
     events: list[dict[str, Any]]
     job: str
     rules: frozenset[str]
@@ -63,7 +65,7 @@ def mutated(seed: int, mutation: str, shape: Shape | None = None) -> Mutated | N
             for later in range(index + 1, index + 10):
                 step(writer, rng, shape, later)
             writer.wait(30.0)
-            return Mutated(policy, writer.recording.events, job.id, frozenset(rules))
+            return Mutated(policy, writer.versions, writer.recording.events, job.id, frozenset(rules))
     return None
 
 

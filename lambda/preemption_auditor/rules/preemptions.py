@@ -17,11 +17,19 @@ from quota_scheduler import PreemptionKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from preemption_auditor.jobs import Attempt
+    from preemption_auditor.jobs import Attempt, Wait
     from preemption_auditor.moments import Preempting
     from quota_scheduler import Demand
 
-__all__ = ["Explanation", "entitled_job", "in_share_enabled", "judge_as", "over_limit", "superior_job"]
+__all__ = [
+    "Explanation",
+    "could_be_entitled",
+    "entitled_job",
+    "in_share_enabled",
+    "judge_as",
+    "over_limit",
+    "superior_job",
+]
 
 _UNSHOWN = "it rests on jobs that no event shows to have held still"
 _UNSEEN = "a job that no event shows could explain it"
@@ -64,7 +72,6 @@ def over_limit(step: Preempting, attempt: Attempt) -> Explanation:
 
 def entitled_job(step: Preempting, attempt: Attempt) -> Explanation:
     """Whether another share may have had a waiting job within its limits that needs what the victim held."""
-    units = {unit for unit, _ in attempt.demand or ()}
     since, gap = step.at.lo - step.queue.lag, ""
     for share in step.queue.waiting.shares():
         if share == attempt.share:
@@ -72,7 +79,7 @@ def entitled_job(step: Preempting, attempt: Attempt) -> Explanation:
         for _, demand, wait in step.queue.waiting.groups(share, since):
             if demand is None:
                 gap = f"no event tells the demand of {wait.job}"
-            elif not units.isdisjoint(unit for unit, _ in demand) and _entitled(step, share, demand):
+            elif could_be_entitled(step, attempt, wait):
                 if step.queue.waited(wait, step.at.lo):
                     return FOUND
                 gap = f"no event shows whether {wait.job} still waited"
@@ -81,6 +88,13 @@ def entitled_job(step: Preempting, attempt: Attempt) -> Explanation:
     if _beyond_ceiling(step, attempt):
         return Explanation(Answer.DIVERGENCE, "assumption A12: lowered limits alone stop nothing")
     return Explanation(Answer.VIOLATION)
+
+
+def could_be_entitled(step: Preempting, victim: Attempt, wait: Wait) -> bool:
+    """Whether a waiting job of another share may have been within its limits, and needs what the victim held."""
+    units = {unit for unit, _ in victim.demand or ()}
+    demand = wait.demand or ()
+    return not units.isdisjoint(unit for unit, _ in demand) and _entitled(step, wait.share, demand)
 
 
 def in_share_enabled(step: Preempting, attempt: Attempt) -> Explanation:

@@ -245,17 +245,19 @@ def test_bad_arguments(run: Run, arguments: list[object], says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "manifest",
+    ("artifacts", "says"),
     [
-        {"artifacts": []},
-        {"artifacts": {"A": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "../../etc/passwd"}}}},
-        {"artifacts": {"A": {"type": "cdk:cloud-assembly", "properties": {"directoryName": "/etc"}}}},
-        {"artifacts": {"A": {"type": "cdk:cloud-assembly", "properties": {"directoryName": "."}}}},
+        ([], "not the manifest of a cloud assembly"),
+        ({"A": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "../x.json"}}}, "in its folder"),
+        ({"A": {"type": "cdk:cloud-assembly", "properties": {"directoryName": "/etc"}}}, "in its folder"),
+        ({"A": {"type": "cdk:cloud-assembly", "properties": {}}}, "in its folder"),
+        ({"A": {"type": "cdk:cloud-assembly", "properties": {"directoryName": "."}}}, "not the manifest"),
     ],
 )
-def test_untrusted_manifest(run: Run, write: Callable[[str, Any], Path], manifest: Any) -> None:
-    status, out, err = run("validate", write("manifest.json", manifest).parent)
+def test_untrusted_manifest(run: Run, write: Callable[[str, Any], Path], artifacts: Any, says: str) -> None:
+    status, out, err = run("validate", write("manifest.json", {"artifacts": artifacts}).parent)
     assert (status, out, err.count("\n")) == (2, "", 1)
+    assert says in err
 
 
 def test_known_answer_cases_are_policies(run: Run) -> None:

@@ -127,6 +127,7 @@ def test_no_drift(run: Run, server: Server, tmp_path: Path) -> None:
 DRIFT: list[tuple[dict[str, Any], str, str]] = [
     ({"environment": {G5: 8}}, "environment.ml.g5.xlarge", "capacity of ml.g5.xlarge is 4 as deployed, declared 8"),
     ({"limits": {G5: 3}}, "shares.vision.limits.ml.g5.xlarge", "capacity of ml.g5.xlarge is 2 as deployed, declared 3"),
+    ({"borrowLimit": None}, "shares.vision.borrowLimit", "borrow limit is 100 as deployed, declared -1"),
     ({"borrowLimit": 50}, "shares.vision.borrowLimit", "borrow limit is 100 as deployed, declared 50"),
     ({"inSharePreemption": True}, "shares.vision.inSharePreemption", "DISABLED as deployed, declared ENABLED"),
     ({"state": "DISABLED"}, "shares.vision.state", "state is ENABLED as deployed, declared DISABLED"),
