@@ -17,7 +17,7 @@ help: ## list the targets
 setup: .venv/.project-stamp node_modules/.stamp ## install everything, pinned, into .venv and node_modules
 
 demo: setup ## run the demonstration
-	$(BIN)/batch-quota demo $(ARGS)
+	$(BIN)/batch-quota demo --app examples/article.py --cdk $(CURDIR)/node_modules/.bin/cdk $(ARGS)
 
 test: setup ## run the tests but the slow ones; ARGS="-k word" picks some
 	$(BIN)/python -m pytest -q -m "not slow" $(ARGS)

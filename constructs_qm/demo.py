@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from constructs_qm.demo_resources import ApiResources, CdkResources
 from constructs_qm.local import Settings, SteppedClock
+from constructs_qm.local.cdk_cli import CdkCli
 from constructs_qm.local.events import PREEMPTION_COMPLETED, PREEMPTION_STARTED, STATE_CHANGE
 from constructs_qm.local.server import start
 from preemption_auditor.audit import audit
@@ -20,6 +24,7 @@ from quota_scheduler import OutcomeKind, load_policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from constructs_qm.demo_resources import Resources
     from constructs_qm.local.server import Server
     from preemption_auditor.report import Report
 
@@ -42,9 +47,6 @@ ARTICLE_POLICY = load_policy(
         ],
     }
 )
-
-QUEUE, ENVIRONMENT, POLICY = "my-sm-training-qm-jq", "my-sm-training-qm-se", "my-qm-scheduling-policy"
-"""As the article names them."""
 
 _DISPATCHED = frozenset({"SCHEDULED", "STARTING", "RUNNING"})
 _WAITING = frozenset({"RUNNABLE"})
@@ -145,16 +147,19 @@ class Demo:
     ----------
     server : Server
         With a stepped clock.
+    resources : Resources
+        The queue it uses.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, resources: Resources) -> None:
         self._server = server
+        self._resources = resources
         self._client = _Client(server.url)
         self._transitions = _TransitionReader(server, self._client)
 
     def steps(self) -> Iterator[DemoStep]:
         """Create the article's resources and take its steps; each is given out once it is done."""
-        self._client.create_resources()
+        self._client.create(self._resources)
         for plan in _PLANS:
             plan.act(self._client)
             self._server.endpoint.clock.advance(_STEP_SECONDS)
@@ -171,7 +176,7 @@ class Demo:
 
     def clean_up(self) -> None:
         """Terminate the jobs and delete the article's resources."""
-        self._client.delete_resources()
+        self._client.delete(self._resources)
 
     def _differences(self, expected: Mapping[str, frozenset[str]]) -> Iterator[str]:
         statuses = self._client.statuses()
@@ -180,21 +185,34 @@ class Demo:
                 yield f"{job} should be {' or '.join(sorted(allowed))}, is {statuses.get(job, 'unknown')}"
 
 
-def run(on_step: Callable[[DemoStep], None]) -> Report:
+def run(on_step: Callable[[DemoStep], None], app: Path | None = None, cdk: str = "cdk") -> Report:
     """Run the whole walk-through.
 
     Parameters
     ----------
     on_step : callable
         Is given each step once it is done.
+    app : Path, optional
+        CDK app whose only queue is used, deployed to the endpoint; without one, API calls create the queue.
+    cdk : str
+        The cdk CLI.
 
     Returns
     -------
     Report
         The auditor's.
+
+    Raises
+    ------
+    CdkError
+        The app can't be deployed.
     """
-    with start(clock=SteppedClock(), settings=Settings(running_seconds=None), seed=1) as server:
-        demo = Demo(server)
+    with (
+        TemporaryDirectory() as folder,
+        start(clock=SteppedClock(), settings=Settings(running_seconds=None), seed=1) as server,
+    ):
+        resources = CdkResources(CdkCli(server.url, app, Path(folder), cdk)) if app else ApiResources(ARTICLE_POLICY)
+        demo = Demo(server, resources)
         for step in demo.steps():
             on_step(step)
         report = demo.audit()
@@ -215,43 +233,22 @@ class _Client:
             aws_access_key_id="demo",
             aws_secret_access_key="demo",
         )
+        self._queue = ""
         self._jobs: dict[str, str] = {}
 
-    def create_resources(self) -> None:
-        batch = self._batch
-        policy = batch.create_scheduling_policy(
-            name=POLICY, quotaSharePolicy={"idleResourceAssignmentStrategy": "FIFO"}
-        )
-        batch.create_service_environment(
-            serviceEnvironmentName=ENVIRONMENT,
-            serviceEnvironmentType="SAGEMAKER_TRAINING",
-            capacityLimits=_capacity_limits(ARTICLE_POLICY.environment),
-        )
-        batch.create_job_queue(
-            jobQueueName=QUEUE,
-            jobQueueType="SAGEMAKER_TRAINING",
-            priority=1,
-            schedulingPolicyArn=policy["arn"],
-            serviceEnvironmentOrder=[{"order": 1, "serviceEnvironment": ENVIRONMENT}],
-        )
-        for share in ARTICLE_POLICY.shares:
-            sharing: dict[str, Any] = {"strategy": share.sharing.strategy.value}
-            if share.sharing.borrow_limit is not None:
-                sharing["borrowLimit"] = share.sharing.borrow_limit
-            batch.create_quota_share(
-                quotaShareName=share.name,
-                jobQueue=QUEUE,
-                capacityLimits=_capacity_limits(share.limits),
-                resourceSharingConfiguration=sharing,
-                preemptionConfiguration={"inSharePreemption": "ENABLED" if share.in_share_preemption else "DISABLED"},
-            )
+    def create(self, resources: Resources) -> None:
+        self._queue = resources.create(self._batch)
+
+    def delete(self, resources: Resources) -> None:
+        self._batch.terminate_service_jobs(jobs=list(self._jobs.values()), reason="the walk-through is over")
+        resources.delete(self._batch)
 
     def submit_all(self, *jobs: tuple[str, str, int]) -> None:
         payload = {"ResourceConfig": {"InstanceType": INSTANCE_TYPE, "InstanceCount": 1, "VolumeSizeInGB": 30}}
         for name, share, priority in jobs:
             answer = self._batch.submit_service_job(
                 jobName=name,
-                jobQueue=QUEUE,
+                jobQueue=self._queue,
                 serviceJobType="SAGEMAKER_TRAINING",
                 serviceRequestPayload=json.dumps(payload),
                 quotaShareName=share,
@@ -284,25 +281,11 @@ class _Client:
         return rows
 
     def _used(self, share: str) -> int:
-        utilization = self._batch.get_job_queue_snapshot(jobQueue=QUEUE)["queueUtilization"]
+        utilization = self._batch.get_job_queue_snapshot(jobQueue=self._queue)["queueUtilization"]
         for entry in utilization.get("quotaShareUtilization", {}).get("topCapacityUtilization", []):
             if entry["quotaShareName"] == share:
                 return int(sum(usage["quantity"] for usage in entry["capacityUsage"]))
         return 0
-
-    def delete_resources(self) -> None:
-        batch = self._batch
-        batch.terminate_service_jobs(jobs=list(self._jobs.values()), reason="the walk-through is over")
-        queue = batch.describe_job_queues(jobQueues=[QUEUE])["jobQueues"][0]
-        for share in ARTICLE_POLICY.shares:
-            arn = f"{queue['jobQueueArn']}/quota-share/{share.name}"
-            batch.update_quota_share(quotaShareArn=arn, state="DISABLED")
-            batch.delete_quota_share(quotaShareArn=arn)
-        batch.update_job_queue(jobQueue=QUEUE, state="DISABLED")
-        batch.delete_job_queue(jobQueue=QUEUE)
-        batch.update_service_environment(serviceEnvironment=ENVIRONMENT, state="DISABLED")
-        batch.delete_service_environment(serviceEnvironment=ENVIRONMENT)
-        batch.delete_scheduling_policy(arn=queue["schedulingPolicyArn"])
 
 
 class _TransitionReader:
@@ -355,7 +338,3 @@ def _is(event: Mapping[str, Any], detail_type: str) -> bool:
 def _requeued(event: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return job and time of an event that shows a job RUNNABLE; its preemption event tells the same and why."""
     return (event["resources"][0], event["time"]) if event["detail"]["status"] == "RUNNABLE" else None
-
-
-def _capacity_limits(limits: Mapping[str, int]) -> list[dict[str, Any]]:
-    return [{"capacityUnit": unit, "maxCapacity": count} for unit, count in limits.items()]

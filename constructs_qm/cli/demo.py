@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.table import Table
 
 from constructs_qm.cli.audit import verdict_table
@@ -15,12 +17,20 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 
-def demo() -> int:
+def demo(
+    app: Annotated[
+        Path | None, typer.Option(metavar="FILE", exists=True, help="CDK app whose queue is deployed and used.")
+    ] = None,
+    cdk: Annotated[str, typer.Option(help="The cdk CLI that deploys it.")] = "cdk",
+) -> int:
     """Run the launch article's walk-through; exit status 1 where a step differs from it.
 
     A real boto3 client talks to the embedded endpoint, and the auditor judges what happened.
+
+    Example: batch-quota demo --app examples/article.py --cdk node_modules/.bin/cdk
     """
     from constructs_qm.demo import run
+    from constructs_qm.local.cdk_cli import CdkError
     from constructs_qm.local.server import LIMITS
 
     console = make_console()
@@ -37,7 +47,10 @@ def demo() -> int:
         if not step.differs:
             console.print("as in the article", style="green")
 
-    report = run(show)
+    try:
+        report = run(show, app, cdk)
+    except CdkError as error:
+        raise typer.TyperException(str(error)) from None
     console.print("\n[bold]Audit[/bold]")
     console.print(verdict_table(report))
     for finding in report.findings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,17 +15,33 @@ __all__ = ["local"]
 def local(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 4577,
     speed: Annotated[float, typer.Option(min=0.001, help="Seconds that pass at the endpoint in one second.")] = 1.0,
+    state: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Go on from the state saved there, and save it at the end.")
+    ] = None,
+    env: Annotated[
+        bool, typer.Option("--env", help="Print what clients need in their environment, as export commands.")
+    ] = False,
 ) -> int:
     """Start the embedded endpoint, until interrupted.
 
-    Example: batch-quota local --port 0 --speed 60
+    With --env it also writes a config file for SageMaker's SDK, .batch-quota-sagemaker.yaml, and names it.
+
+    Example: batch-quota local --port 0 --speed 60 --state lab.state
     """
     from constructs_qm.local import RealClock
+    from constructs_qm.local.saved_state import StateError
     from constructs_qm.local.server import LIMITS, start
 
     console = make_console()
-    with start(port, clock=RealClock(speed=speed)) as server:
+    try:
+        server = start(port, clock=RealClock(speed=speed), state_file=state)
+    except StateError as error:
+        raise typer.TyperException(str(error)) from None
+    with server:
         console.print(f"AWS endpoint at {server.url}", soft_wrap=True)
         console.print(LIMITS, style="dim")
+        if env:
+            for name, value in server.environment(Path(".batch-quota-sagemaker.yaml").resolve()).items():
+                console.print(f"export {name}={value}", soft_wrap=True)
         server.wait()
     return 0

@@ -133,6 +133,11 @@ class Beneficiaries:
         if len(explaining) > 1:
             self._open.append((inference, attempt))
 
+    def forget(self, before: int) -> None:
+        """Drop what started before a moment."""
+        self.inferences = [inference for inference in self.inferences if inference.at.hi >= before]
+        self._open = [(inference, victim) for inference, victim in self._open if inference.at.hi >= before]
+
     def dispatched(self, dispatch: Dispatch) -> None:
         """See whether one of several candidates got what was freed."""
         if not self._open:

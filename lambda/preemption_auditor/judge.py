@@ -83,6 +83,8 @@ class Judge:
     answers : Counter
         By rule and answer.
     decisions : int
+    forgotten : int
+        Unknown decisions that aren't remembered one by one any more.
     """
 
     queue: str
@@ -94,7 +96,8 @@ class Judge:
     on_limits: dict[_Key, tuple[Verdict, Span]] = field(default_factory=dict)
     answers: Counter[tuple[str, Answer]] = field(default_factory=Counter)
     decisions: int = 0
-    undecided: Counter[Key] = field(default_factory=Counter)
+    forgotten: int = 0
+    _undecided: dict[Key, tuple[int, int]] = field(default_factory=dict)
 
     def judge(self, moment: Moment) -> None:
         """Let every rule that speaks of such a moment judge it."""
@@ -125,6 +128,28 @@ class Judge:
         self._resolve(self.on_limits, _UNSEEN_LIMITS if queue.policy_in_doubt else "")
         self._resolve(self.suspended, _UNSEEN_EDIT if queue.unlogged_edits else "")
 
+    def expire(self, queue: QueueHistory, before: int) -> None:
+        """Decide what was suspended for longer than late events can reach back."""
+        for suspended, gap in (
+            (self.on_limits, _UNSEEN_LIMITS if queue.policy_in_doubt else ""),
+            (self.suspended, _UNSEEN_EDIT if queue.unlogged_edits else ""),
+        ):
+            old = {key: verdict for key, verdict in suspended.items() if verdict[1].hi < before}
+            for key in old:
+                del suspended[key]
+            self._resolve(old, gap)
+
+    def forget(self, before: int) -> None:
+        """Drop what late events can't change any more; the counts stay."""
+        for kept in (self.findings, self.withdrawn, self.open):
+            for key in [key for key, item in kept.items() if item.at.hi < before]:
+                del kept[key]
+        for subject, (count, until) in list(self._undecided.items()):
+            if until < before:
+                del self._undecided[subject]
+                self.forgotten += count
+        self.beneficiaries.forget(before)
+
     def _resolve(self, suspended: dict[_Key, tuple[Verdict, Span]], gap: str) -> None:
         """Record suspended verdicts, or unknown for each where there is a gap."""
         rules = {rule.id: rule for rule in RULES}
@@ -136,7 +161,7 @@ class Judge:
     @property
     def unknown(self) -> int:
         """Return the decisions with a rule that couldn't judge them."""
-        return sum(self.undecided.values())
+        return self.forgotten + sum(count for count, _ in self._undecided.values())
 
     def _record(self, rule: Rule[Any], verdict: Verdict, subject: Key, at: Span) -> None:
         if rule.kind is not Kind.NOTE:
@@ -145,7 +170,8 @@ class Judge:
             return
         if verdict.answer is Answer.UNKNOWN:
             self.open[rule.id, subject] = Open(rule.id, at, verdict.jobs, verdict.gap)
-            self.undecided[subject] = max(self.undecided[subject], len(verdict.jobs) or 1)
+            known = self._undecided.get(subject, (0, 0))[0]
+            self._undecided[subject] = max(known, len(verdict.jobs) or 1), at.hi
             return
         self.findings[rule.id, subject] = Finding(
             rule=rule.id,

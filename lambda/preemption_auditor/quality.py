@@ -44,3 +44,13 @@ class FlawLog:
             kept = examples.setdefault(flaw, [])
             if name and name not in kept and len(kept) < _EXAMPLES:
                 kept.append(name)
+
+    def joined(self, other: FlawLog) -> FlawLog:
+        """Return both logs as one."""
+        joined = FlawLog()
+        for log in (self, other):
+            for flaw, count in log.counts.items():
+                joined.counts[flaw] = joined.counts.get(flaw, 0) + count
+                joined.jobs.setdefault(flaw, []).extend(log.jobs.get(flaw, ()))
+                joined.events.setdefault(flaw, []).extend(log.events.get(flaw, ()))
+        return joined

@@ -6,16 +6,23 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
+import pytest
 
 from constructs_qm import demo
+from constructs_qm.cli import main
 from constructs_qm.cli.demo import demo as demo_command
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+CDK = ROOT / "node_modules" / ".bin" / "cdk"
 
 
 def test_every_step_is_as_in_the_article_and_the_audit_finds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,18 +58,70 @@ def test_a_step_that_ends_otherwise_fails_the_demo(
     assert "qs1_job_low should be RUNNING, is RUNNABLE" in " ".join(capsys.readouterr().out.split())
 
 
-def test_local_prints_its_address_answers_and_stops_when_interrupted() -> None:
-    command = [sys.executable, "-c", "from constructs_qm.cli import main; main()", "local", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"}) as server:
+@pytest.mark.slow
+@pytest.mark.skipif(not CDK.exists(), reason="needs the cdk CLI: npm ci")
+def test_the_walk_through_runs_on_the_queue_that_the_real_cdk_cli_deployed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert demo_command(ROOT / "examples" / "article.py", str(CDK)) == 0
+    assert capsys.readouterr().out.count("as in the article") == 3
+
+
+def test_a_cdk_cli_that_is_missing_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    arguments = ["demo", "--app", str(ROOT / "examples" / "article.py"), "--cdk", "no-such-cdk"]
+    monkeypatch.setattr(sys, "argv", ["batch-quota", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert "cdk CLI 'no-such-cdk' can't be run (No such file or directory): install it, or name it" in error
+    assert error.count("\n") == 1
+
+
+@contextmanager
+def local_server(folder: Path, *options: str) -> Iterator[list[str]]:
+    """Run ``batch-quota local`` in a folder, give out its first lines, and interrupt it."""
+    command = [sys.executable, "-c", "from constructs_qm.cli import main; main()", "local", "--port", "0", *options]
+    environment = {**os.environ, "COLUMNS": "200"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder) as server:
         assert server.stdout is not None
-        address = server.stdout.readline().split()[-1]
-        batch = boto3.client(
-            "batch",
-            endpoint_url=address,
-            region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-        )
-        assert batch.describe_service_environments()["serviceEnvironments"] == []
+        lines = [server.stdout.readline().strip() for _ in range(10 if "--env" in options else 2)]
+        yield lines
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=20) == 0
+
+
+def batch_client(lines: list[str]):
+    return boto3.client(
+        "batch",
+        endpoint_url=lines[0].split()[-1],
+        region_name="us-east-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+def test_local_prints_its_address_and_keeps_its_state_when_interrupted(tmp_path: Path) -> None:
+    policy = {"idleResourceAssignmentStrategy": "FIFO"}
+    with local_server(tmp_path, "--state", "lab.state") as lines:
+        assert "This is not AWS" in lines[1]
+        batch_client(lines).create_scheduling_policy(name="kept", quotaSharePolicy=policy)
+    with local_server(tmp_path, "--state", "lab.state") as lines:
+        [kept] = batch_client(lines).list_scheduling_policies()["schedulingPolicies"]
+        assert kept["arn"].endswith("scheduling-policy/kept")
+
+
+def test_local_prints_what_clients_need(tmp_path: Path) -> None:
+    with local_server(tmp_path, "--env") as lines:
+        exported = dict(line.removeprefix("export ").split("=", 1) for line in lines[2:])
+        assert exported["AWS_ENDPOINT_URL"] == lines[0].split()[-1]
+        assert Path(exported["SAGEMAKER_USER_CONFIG_OVERRIDE"]).exists()
+
+
+def test_local_refuses_a_state_file_it_cannot_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    (tmp_path / "bad.state").write_bytes(b"nonsense")
+    monkeypatch.setattr(sys, "argv", ["batch-quota", "local", "--port", "0", "--state", str(tmp_path / "bad.state")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1

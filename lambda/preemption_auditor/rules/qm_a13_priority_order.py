@@ -9,6 +9,7 @@ from preemption_auditor.verdicts import PASS, Answer, Kind, Rule, Verdict, unkno
 
 if TYPE_CHECKING:
     from preemption_auditor.jobs import Wait
+    from preemption_auditor.queue_history import QueueHistory
     from quota_scheduler import Demand
 
 __all__ = ["RULE"]
@@ -40,14 +41,21 @@ def _overtaken(selection: Selection) -> Wait | None:
     priorities = job.priorities_within(since, until) if job is not None else []
     if attempt.share is None or attempt.demand is None or not priorities:
         return None
+    own = max(priorities)
     for priority, demand, _ in queue.waiting.groups(attempt.share, until):
-        if priority is None or priority <= max(priorities) or not _no_larger(demand, attempt.demand):
+        if priority is None or priority <= own or not _no_larger(demand, attempt.demand):
             continue
         for wait in queue.waiting.waits(attempt.share, priority, demand):
             lasted = wait.since.hi < since and (wait.until is None or wait.until.lo > until)
-            if lasted and not wait.unsure and not wait.blocked and not wait.after_attempt:
+            if lasted and not wait.blocked and not wait.after_attempt and _least(queue, wait, since, until) > own:
                 return wait
     return None
+
+
+def _least(queue: QueueHistory, wait: Wait, since: int, until: int) -> int:
+    """Return the lowest priority a waiting job may have had from one moment to another."""
+    job = queue.jobs.get(wait.job)
+    return min(job.priorities_within(since, until), default=-1) if job is not None else -1
 
 
 def _no_larger(demand: Demand | None, than: Demand) -> bool:

@@ -14,7 +14,7 @@ from preemption_auditor import AuditSettings, Delivery, Kind, PolicyTimeline, Re
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FEW, MANY = 60, 10_000
+FEW, MANY = 40, 10_000
 LOOK_UPS = 300.0
 
 

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from support.histories import Shape, faithful
 from support.recording import G5, P4, Recording, job
+from support.rogues import ROGUES, play
 
 from preemption_auditor import Auditor, AuditSettings, Delivery, Finding, Kind, Report, audit
+from preemption_auditor.instants import parse_time
+from preemption_auditor.snapshots import take_snapshot
 from quota_scheduler import QuotaPolicy, QuotaShare, ResourceSharing
 
 POLICY = QuotaPolicy(
@@ -92,3 +95,77 @@ def test_no_disorder_brings_an_accusation(seed: int) -> None:
     random.Random(seed).shuffle(events)
     report = audited(events, policy, 8)
     assert not [finding for finding in report.findings if finding.kind is Kind.VIOLATION]
+
+
+# -- a stream that goes on ---------------------------------------------------------------
+
+
+def streamed(events: list[dict[str, Any]], policy: QuotaPolicy, every: float) -> list[Finding]:
+    """Publish from time to time while events come in, and a while after the last."""
+    auditor = Auditor(policy, SETTINGS)
+    published: list[Finding] = []
+    due = every
+    for event in events:
+        while arrival(event) > due:
+            published += auditor.publish(due)
+            due += every
+        auditor.feed(event)
+    while due < arrival(events[-1]) + 600:  # less than is tolerated
+        published += auditor.publish(due)
+        due += every
+    return published
+
+
+def arrival(event: dict[str, Any]) -> float:
+    return (parse_time(event["time"]) or 0) / 1000
+
+
+def latest(findings: list[Finding]) -> dict[tuple[Any, ...], Finding]:
+    """Return the last revision of each finding."""
+    return {(f.rule, f.at, f.jobs): f for f in findings}
+
+
+@pytest.mark.parametrize("every", [3, 20, 300])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_stream_publishes_what_a_recording_reports(seed: int, every: float) -> None:
+    writer = play(seed, ROGUES["takes limits for larger"])
+    whole = audit(writer.recording.events, writer.first_policy, SETTINGS).findings
+    published = streamed(writer.recording.events, writer.first_policy, every)
+    assert {(f.rule, f.at, f.jobs) for f in published} == {(f.rule, f.at, f.jobs) for f in whole}
+    assert len(published) == len(latest(published))
+    assert {f.revision for f in published} <= {0}
+
+
+def test_a_stream_publishes_nothing_twice() -> None:
+    auditor = Auditor(POLICY, SETTINGS)
+    for event in Recording(a=job("A"), b=job("A")).script("0 a SCHEDULED\n 9 b SCHEDULED"):
+        auditor.feed(event)
+    assert [finding.rule for finding in auditor.publish(30)] == ["QM-A02", "QM-A03", "QM-A05"]
+    assert auditor.publish(30) == auditor.publish(31) == auditor.publish(1000) == []
+
+
+def test_a_stream_withdraws_by_a_revision() -> None:
+    auditor = Auditor(POLICY, SETTINGS)
+    events = story()
+    for event in events[:2] + events[3:4]:
+        auditor.feed(event)
+    accused = auditor.publish(40)
+    assert [(f.kind, f.revision) for f in accused if f.rule == "QM-A02"] == [(Kind.VIOLATION, 0)]
+    auditor.feed(events[2])
+    withdrawn = auditor.publish(41)
+    assert [(f.kind, f.revision) for f in withdrawn if f.rule == "QM-A02"] == [(Kind.NOTE, 1)]
+
+
+def test_a_stream_keeps_little() -> None:
+    auditor = Auditor(POLICY, AuditSettings(Delivery.COMPLETE, decision_lag=0, lateness=5))
+    sizes = []
+    for round_ in range(60):
+        recording = Recording(**{f"j{round_}": job("A")})
+        start = round_ * 100
+        for second, status in ((0, "RUNNABLE"), (0, "SCHEDULED"), (9, "SUCCEEDED")):
+            recording.record(start + second, f"j{round_}", status)
+        for event in recording.events:
+            auditor.feed(event)
+        auditor.publish(start + 90)
+        sizes.append(len(take_snapshot(auditor)))
+    assert max(sizes[30:]) < 1.2 * max(sizes[10:30])

@@ -1,0 +1,1 @@
+"""Benchmarks, one file for each claim of README.md."""
