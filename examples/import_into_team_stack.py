@@ -55,9 +55,7 @@ class TeamStack(cdk.Stack):
         )
         target = targets.SqsQueue(finished, dead_letter_queue=lost)
         rule = queue.on_job_state_change("VisionJobEnds", target=target)
-        rule.add_event_pattern(
-            detail={"quotaShareName": [share.quota_share_name], "status": ["SUCCEEDED", "FAILED"]}
-        )
+        rule.add_event_pattern(detail={"quotaShareName": [share.quota_share_name], "status": ["SUCCEEDED", "FAILED"]})
 
 
 if __name__ == "__main__":

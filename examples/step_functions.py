@@ -25,9 +25,7 @@ class PipelineStack(cdk.Stack):
         super().__init__(scope, id, description="AWS Batch quota management: submit from Step Functions")
         queue = QuotaManagedQueue(self, "Training", capacity={G5: 2})
         nightly = queue.add_quota_share("nightly", capacity={G5: 2}, sharing=ResourceSharing.reserve())
-        training_role = iam.Role(
-            self, "TrainingRole", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com")
-        )
+        training_role = iam.Role(self, "TrainingRole", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
         submit = tasks.CallAwsService(
             self,
             "Submit",
@@ -59,9 +57,7 @@ class PipelineStack(cdk.Stack):
                 ":service-job/*]",
                 reason="the ARN of a service job names no share",
             ),
-            cdk.Acknowledgment(
-                id="AwsSolutions-IAM5[Resource::*]", reason="tracing and log delivery take no resource"
-            ),
+            cdk.Acknowledgment(id="AwsSolutions-IAM5[Resource::*]", reason="tracing and log delivery take no resource"),
         )
 
 

@@ -44,13 +44,9 @@ class ThreeTeamsStack(cdk.Stack):
             ],
         )
         borrow = ResourceSharing.lend_and_borrow(limit_percent=100)
-        vision = queue.add_quota_share(
-            "vision", capacity={BIG: 3, SMALL: 10}, sharing=borrow, in_share_preemption=True
-        )
+        vision = queue.add_quota_share("vision", capacity={BIG: 3, SMALL: 10}, sharing=borrow, in_share_preemption=True)
         speech = queue.add_quota_share("speech", capacity={BIG: 3, SMALL: 6}, sharing=borrow)
-        release = queue.add_quota_share(
-            "release", capacity={BIG: 2, SMALL: 4}, sharing=ResourceSharing.reserve()
-        )
+        release = queue.add_quota_share("release", capacity={BIG: 2, SMALL: 4}, sharing=ResourceSharing.reserve())
         training_role = self._training_role()
         self._admit("Vision", vision, training_role, max_priority=100)
         self._admit("Speech", speech, training_role, max_priority=100)

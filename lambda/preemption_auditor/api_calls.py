@@ -16,9 +16,20 @@ from quota_scheduler import QuotaPolicy, QuotaSchedulerError, QuotaShare, Resour
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["API_CALL", "ApiCall", "changed_policy", "edited_priority", "pauses", "queue_of", "read_api_call"]
+__all__ = [
+    "API_CALL",
+    "JOB_CALLS",
+    "ApiCall",
+    "changed_policy",
+    "edited_priority",
+    "pauses",
+    "queue_of",
+    "read_api_call",
+]
 
 API_CALL = "AWS API Call via CloudTrail"
+JOB_CALLS = ("SubmitServiceJob", "UpdateServiceJob", "TerminateServiceJob", "TerminateServiceJobs")
+"""Calls about jobs: where one of them is recorded, a trail is, and records edits of priorities."""
 
 
 @dataclass(frozen=True, slots=True)

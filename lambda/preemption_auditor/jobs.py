@@ -165,6 +165,10 @@ class JobRecord:
         Id of that event.
     priorities : list of (Span, int)
         Since when it had which priority, latest last.
+    shown : int
+        When an event last showed its priority, in milliseconds.
+    shown_by : str
+        Id of that event.
     state : JobState or None
         As last seen.
     implied : bool
@@ -195,6 +199,8 @@ class JobRecord:
     described_as: JobState | None = None
     described_by: str = ""
     priorities: list[tuple[Span, int]] = field(default_factory=list)
+    shown: int = -(10**18)
+    shown_by: str = ""
     state: JobState | None = None
     implied: bool = False
     last: Observation | None = None

@@ -39,7 +39,8 @@ _NO_LIMITS = ("QM-A01", "QM-A09", "QM-A10", "QM-A13", "QM-A15")
 """Rules that don't look at the policy's limits, or that judge the policy itself."""
 _UNSEEN_LIMITS = "the policy changed, or a change of it may be missing"
 _DECISIONS = (Dispatch, Preempting, Requeue, Blocked)
-_UNSEEN_EDIT = "priorities changed without an API call in the recording; another such edit could explain it"
+_UNSEEN_EDIT = "an edit of a priority could explain it, and the recording doesn't hold all of them"
+_FOREVER = 10**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Judge:
             accuses = verdict.answer in (Answer.VIOLATION, Answer.DIVERGENCE)
             if accuses and not isinstance(moment, Quality) and not moment.queue.complete and rule.id not in _NO_LIMITS:
                 self.on_limits[rule.id, subject] = verdict, moment.at
-            elif verdict.needs_edits:
+            elif verdict.hinges_on is None or verdict.hinges_on:
                 self.suspended[rule.id, subject] = verdict, moment.at
             else:
                 self._record(rule, verdict, subject, moment.at)
@@ -125,19 +126,18 @@ class Judge:
 
     def close(self, queue: QueueHistory) -> None:
         """Decide what was suspended, now that it is known what the recording holds."""
-        self._resolve(self.on_limits, _UNSEEN_LIMITS if queue.policy_in_doubt else "")
-        self._resolve(self.suspended, _UNSEEN_EDIT if queue.unlogged_edits else "")
+        self.expire(queue, _FOREVER)
 
     def expire(self, queue: QueueHistory, before: int) -> None:
         """Decide what was suspended for longer than late events can reach back."""
-        for suspended, gap in (
-            (self.on_limits, _UNSEEN_LIMITS if queue.policy_in_doubt else ""),
-            (self.suspended, _UNSEEN_EDIT if queue.unlogged_edits else ""),
-        ):
-            old = {key: verdict for key, verdict in suspended.items() if verdict[1].hi < before}
-            for key in old:
-                del suspended[key]
-            self._resolve(old, gap)
+        old = {key: self.on_limits.pop(key) for key, (_, at) in list(self.on_limits.items()) if at.hi < before}
+        self._resolve(old, _UNSEEN_LIMITS if queue.policy_in_doubt else "")
+        for key, (verdict, at) in list(self.suspended.items()):
+            if at.hi < before:
+                del self.suspended[key]
+                shown_by = queue.shows_priorities(verdict.hinges_on, at)
+                proved = replace(verdict, events=verdict.events + (shown_by or ()))
+                self._resolve({key: (proved, at)}, "" if shown_by is not None else _UNSEEN_EDIT)
 
     def forget(self, before: int) -> None:
         """Drop what late events can't change any more; the counts stay."""

@@ -206,6 +206,8 @@ class Waited:
     need : Need
     tolerance : int
         Milliseconds it may last.
+    whoever_is_first : bool
+        Whether every job that waits in the share has this need, so that priorities don't matter.
     """
 
     queue: QueueHistory
@@ -213,6 +215,7 @@ class Waited:
     wait: Wait
     need: Need
     tolerance: int
+    whoever_is_first: bool
 
     @property
     def key(self) -> Key:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from preemption_auditor.agenda import Agenda, Phase
-from preemption_auditor.api_calls import changed_policy, edited_priority, pauses
+from preemption_auditor.api_calls import JOB_CALLS, changed_policy, edited_priority, pauses
 from preemption_auditor.capacity_book import Bound, CapacityBook
 from preemption_auditor.instants import SECOND, Span
 from preemption_auditor.jobs import Attempt, JobRecord, Preemption, Wait
@@ -71,6 +71,8 @@ class QueueHistory:
         What was noticed about its events.
     last_event : str
         Id of the event that happened last.
+    trail : str
+        Id of a call about a job: where one is recorded, edits of priorities are, too.
     unlogged_edits : bool
         Whether a priority changed without an API call: what isn't in the recording may explain more.
     policy_moved : int or None
@@ -93,6 +95,7 @@ class QueueHistory:
         self.stopped = -(10**18)
         self.last_event = ""
         self.flaws = FlawLog()
+        self.trail = ""
         self.unlogged_edits = False
         self.policy_moved: int | None = None
         self._found: QuotaPolicy | None = None
@@ -141,6 +144,19 @@ class QueueHistory:
             self._ends.popleft()
         loose = (end.lo < time <= end.hi or (end.lo == time and end.hi - end.lo >= SECOND - 1) for end in self._ends)
         return not any(loose)
+
+    def shows_priorities(self, jobs: tuple[JobRecord, ...] | None, at: Span) -> tuple[str, ...] | None:
+        """Return the events that show that no edit of priorities is missing; None where one may be.
+
+        Either calls about jobs are recorded, or later events of the jobs in question show no edit.
+        """
+        if self.unlogged_edits:
+            return None
+        if self.trail:
+            return (self.trail,)
+        if jobs is None or any(job.shown < at.hi for job in jobs):
+            return None
+        return tuple(job.shown_by for job in jobs)
 
     def doubt(self, since: int) -> str | None:
         """Return a job whose events can be read in several orders from a moment on, or None."""
@@ -273,6 +289,8 @@ class QueueHistory:
             job.retries = facts.retries
         if facts.priority is None:
             return
+        if observation.kind is not EventKind.IMPLIED:
+            job.shown, job.shown_by = observation.shown, observation.event
         if not job.priorities:
             job.priorities.append((Span(self.now, self.now), facts.priority))
         elif observation.kind is not EventKind.IMPLIED:
@@ -414,6 +432,8 @@ class QueueHistory:
     # -- edits -------------------------------------------------------------------------------
 
     def _apply_call(self, call: ApiCall) -> None:
+        if call.name in JOB_CALLS and not self.trail:
+            self.trail = call.event
         edit = edited_priority(call)
         if edit is not None:
             job = self.jobs.get(edit[0])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from preemption_auditor.jobs import JobRecord
+
 __all__ = ["PASS", "Answer", "Kind", "Rule", "Verdict", "unknown"]
 
 M = TypeVar("M")
@@ -48,8 +50,8 @@ class Verdict:
         The witness: what the sentence speaks of, and the events that show it.
     gap : str
         What is missing, for unknown.
-    needs_edits : bool
-        Whether an edit of a priority that isn't in the recording could explain it.
+    hinges_on : tuple of JobRecord or None
+        Jobs an edit of whose priority could explain it, if it isn't in the recording; None for any job.
     """
 
     answer: Answer
@@ -59,7 +61,7 @@ class Verdict:
     jobs: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     gap: str = ""
-    needs_edits: bool = False
+    hinges_on: tuple[JobRecord, ...] | None = ()
 
 
 PASS = Verdict(Answer.PASS)

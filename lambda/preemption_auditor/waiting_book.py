@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -85,6 +86,12 @@ class WaitingBook:
     def waits(self, share: str, priority: int | None, demand: Demand | None) -> Iterator[Wait]:
         """Iterate over the waits of one group, oldest first."""
         return iter(self._shares.get(share, {}).get((priority, demand), ()))
+
+    def others(self, share: str, besides: str, limit: int) -> list[Wait]:
+        """Return waits of other jobs in `share` that go on, at most `limit` of them."""
+        groups = self._shares.get(share, {}).values()
+        going_on = (wait for group in groups for wait in group if wait.until is None and wait.job != besides)
+        return list(islice(going_on, limit))
 
     def shares(self) -> Iterator[str]:
         """Iterate over the shares that had a wait."""

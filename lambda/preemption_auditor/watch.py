@@ -28,11 +28,12 @@ _FOREVER = 10**18
 
 @dataclass(slots=True)
 class _Stretch:
-    """A time in which one job at the front waited with one need."""
+    """A time in which one job at the front waited with one need; `alike` if all behind it had it, too."""
 
     wait: Wait
     need: Need
     since: int
+    alike: bool
     told: bool = False
 
 
@@ -77,17 +78,17 @@ class Watch:
                     yield self._waited(queue, stretch)
             self._set_deadline()
 
-    def _follow(self, queue: QueueHistory, needs: dict[str, tuple[Wait, Need]]) -> Iterator[Waited | Blocked]:
+    def _follow(self, queue: QueueHistory, needs: dict[str, tuple[Wait, Need, bool]]) -> Iterator[Waited | Blocked]:
         before = self._stretches
         self._stretches = {}
-        for share, (wait, need) in needs.items():
+        for share, (wait, need, alike) in needs.items():
             stretch = before.get(share)
             goes_on = stretch is not None and stretch.wait.job == wait.job and _alike(stretch.need, need)
             if stretch is not None and goes_on:
-                stretch.wait, stretch.need = wait, need
+                stretch.wait, stretch.need, stretch.alike = wait, need, stretch.alike and alike
                 self._stretches[share] = before.pop(share)
             else:
-                self._stretches[share] = _Stretch(wait, need, queue.now)
+                self._stretches[share] = _Stretch(wait, need, queue.now, alike)
         for stretch in before.values():
             lasted = queue.now - stretch.since
             if not stretch.told and lasted > (self.tolerance if stretch.need is Need.REASON else 0):
@@ -98,7 +99,7 @@ class Watch:
         at = Span(stretch.since, queue.now)
         if stretch.need is Need.REASON:
             return Blocked(queue, at, queue.jobs[stretch.wait.job], None)
-        return Waited(queue, at, stretch.wait, stretch.need, self.tolerance)
+        return Waited(queue, at, stretch.wait, stretch.need, self.tolerance, stretch.alike)
 
     def _set_deadline(self) -> None:
         untold = (stretch.since + self.tolerance for stretch in self._stretches.values() if not stretch.told)
@@ -111,8 +112,8 @@ def _alike(one: Need, other: Need) -> bool:
     return one is other or (one in own and other in own)
 
 
-def _needs(queue: QueueHistory) -> dict[str, tuple[Wait, Need]]:
-    """Return the fronts that wait for what they could have, by share."""
+def _needs(queue: QueueHistory) -> dict[str, tuple[Wait, Need, bool]]:
+    """Return the fronts that wait for what they could have, by share; and whether all behind them do."""
     policies = queue.policy.within(queue.now, queue.now)
     if queue.stopping or len(policies) != 1 or queue.doubt(queue.now - queue.memory) is not None:
         return {}
@@ -123,7 +124,9 @@ def _needs(queue: QueueHistory) -> dict[str, tuple[Wait, Need]]:
         if len(first) == 1 and first[0].demand is not None and share.enabled:
             need = figures.need(share, first[0], first[0].demand)
             if need is not None:
-                found[share.name] = first[0], need
+                groups = queue.waiting.groups(share.name, queue.now + 1, first[0].job)
+                alike = all(other is not None and figures.need(share, wait, other) is need for _, other, wait in groups)
+                found[share.name] = first[0], need, alike
     return found
 
 

@@ -58,6 +58,8 @@ class Writer:
         self.looks_up = None if look_ups is None else start
         self.recording = Recording()
         self.now = start
+        self.trail = True
+        """Whether a trail records calls about jobs."""
         self.first_policy = policy
         self.versions = [(start, policy)]
         self.edited: dict[str, int] = {}
@@ -71,6 +73,8 @@ class Writer:
         self.scheduler.submit(job, self.now)
         record = recording.Job(job.share, job.demand, self.priority_of(job), job.preemption_retries, self.now)
         self.recording.jobs[job.id] = record
+        if self.trail:
+            self.recording.submission(self.now, job.id)
         self.recording.state(self.now, job.id, "RUNNABLE")
         self.settle()
 
@@ -221,7 +225,9 @@ def written(seed: int, shape: Shape) -> Writer:
 def writer_for(rng: random.Random, shape: Shape) -> Writer:
     policy = random_policy(rng, shape.units)
     scheduler = Scheduler(policy, preemption_seconds=rng.choice(shape.stops))
-    return Writer(policy, scheduler, float(rng.randint(0, 5)), shape.look_ups)
+    writer = Writer(policy, scheduler, float(rng.randint(0, 5)), shape.look_ups)
+    writer.trail = shape.edits != "unlogged"
+    return writer
 
 
 def step(writer: Writer, rng: random.Random, shape: Shape, index: int) -> None:

@@ -61,7 +61,7 @@ class Recording:
         """Record lines of ``SECONDS JOB STATUS`` and return all events.
 
         Besides the states there are ``STOPPING kind`` (a preemption starts), ``STOPPED STATUS`` (it has
-        completed), ``BLOCKED reason`` and ``PRIORITY n`` (UpdateServiceJob).
+        completed), ``BLOCKED reason``, ``PRIORITY n`` (UpdateServiceJob) and ``SUBMIT``, which no job event shows.
         """
         for line in text.strip().splitlines():
             at, name, what, *rest = line.split(maxsplit=3)
@@ -81,6 +81,8 @@ class Recording:
         elif what == "BLOCKED":
             detail = {**self.detail(name, "RUNNABLE"), "statusReason": more}
             self.emit("Batch Service Job Queue Blocked", at, detail)
+        elif what == "SUBMIT":
+            self.submission(at, name)
         elif what == "PRIORITY":
             self.jobs[name].priority = int(more)
             self.call(at, "UpdateServiceJob", {"jobId": name, "schedulingPriority": int(more)})
@@ -117,6 +119,11 @@ class Recording:
         self.emit("Batch Service Job State Change", at, self.detail(name, status))
         detail = {"preemptedJobArn": arn(name), "status": status, "preemptionSummary": summary(record)}
         self.emit("Batch Service Job Preemption Completed", at, detail)
+
+    def submission(self, at: float, name: str) -> None:
+        """Record the call that submitted a job, as a trail does."""
+        record = self.jobs[name]
+        self.call(at, "SubmitServiceJob", {"jobName": name, "jobQueue": QUEUE, "quotaShareName": record.share})
 
     def look_up(self, at: float, jobs: list[dict[str, Any]], policy: dict[str, Any] | None = None) -> None:
         """Record what a look-up of all jobs, and one of the policy, found."""

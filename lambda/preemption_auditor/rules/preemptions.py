@@ -17,7 +17,7 @@ from quota_scheduler import PreemptionKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from preemption_auditor.jobs import Attempt, Wait
+    from preemption_auditor.jobs import Attempt, JobRecord, Wait
     from preemption_auditor.moments import Preempting
     from quota_scheduler import Demand
 
@@ -31,6 +31,8 @@ __all__ = [
     "superior_job",
 ]
 
+_FOLLOWED = 50
+"""Waiting jobs whose later events are waited for, to see whether their priorities changed."""
 _UNSHOWN = "it rests on jobs that no event shows to have held still"
 _UNSEEN = "a job that no event shows could explain it"
 
@@ -44,13 +46,13 @@ class Explanation(NamedTuple):
         Pass where it does, violation where it surely doesn't.
     gap : str
         What would have to be known, for unknown; the assumption, for divergence.
-    edits : bool
-        Whether an edit that isn't in the recording could explain it.
+    hinges_on : tuple of JobRecord or None
+        Jobs an edit of whose priority could explain it, if it isn't in the recording; None for any.
     """
 
     answer: Answer
     gap: str = ""
-    edits: bool = False
+    hinges_on: tuple[JobRecord, ...] | None = ()
 
 
 FOUND = Explanation(Answer.PASS)
@@ -123,7 +125,7 @@ def superior_job(step: Preempting, attempt: Attempt) -> Explanation:
         return Explanation(Answer.UNKNOWN, gap)
     if undefined:
         return Explanation(Answer.DIVERGENCE, "assumption A1: a job without priority counts as 0")
-    return Explanation(Answer.VIOLATION, edits=True)
+    return Explanation(Answer.VIOLATION, hinges_on=_comparable(step, attempt))
 
 
 def judge_as(
@@ -170,7 +172,7 @@ def judge_as(
         shares=(attempt.share,),
         jobs=(attempt.job,),
         events=(attempt.event, step.preemption.event),
-        needs_edits=found.edits,
+        hinges_on=found.hinges_on,
     )
 
 
@@ -212,6 +214,15 @@ def _entitled(step: Preempting, share: str, demand: Demand) -> bool:
     return any(
         own is None or all(least[unit] + count <= own.limits.get(unit, 0) for unit, count in demand) for own in shares
     )
+
+
+def _comparable(step: Preempting, victim: Attempt) -> tuple[JobRecord, ...] | None:
+    """Return the jobs whose priorities decide an in-share preemption; None where they are too many to follow."""
+    waits = step.queue.waiting.others(victim.share or "", victim.job, _FOLLOWED)
+    if len(waits) == _FOLLOWED:
+        return None
+    records = [step.queue.jobs[wait.job] for wait in waits]
+    return (step.job, *records) if records else ()
 
 
 def _beyond_ceiling(step: Preempting, attempt: Attempt) -> bool:

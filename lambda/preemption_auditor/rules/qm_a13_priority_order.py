@@ -29,7 +29,7 @@ def _judge(selection: Selection) -> Verdict:
         shares=(better.share,),
         jobs=(attempt.job, better.job),
         events=(*better.events, attempt.event),
-        needs_edits=True,
+        hinges_on=tuple(selection.queue.jobs[name] for name in (attempt.job, better.job)),
     )
 
 

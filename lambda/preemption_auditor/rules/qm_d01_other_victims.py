@@ -30,7 +30,7 @@ def _judge(step: Preempting) -> Verdict | None:
         shares=tuple(dict.fromkeys(attempt.share or "" for attempt in choice.stopped)),
         jobs=jobs,
         events=choice.events,
-        needs_edits=True,
+        hinges_on=None,
     )
 
 

@@ -33,7 +33,7 @@ def _judge(step: Preempting) -> Verdict | None:
                 shares=(spared.share or "", served[0].share),
                 jobs=(spared.job, served[0].job),
                 events=choice.events,
-                needs_edits=True,
+                hinges_on=None,
             )
     return PASS
 

@@ -42,5 +42,5 @@ def judge_wait(waited: Waited, need: Need, answer: Answer) -> Verdict | None:
         shares=(wait.share,),
         jobs=(wait.job,),
         events=(*(holder.event for holder in holders), *wait.events, waited.queue.last_event),
-        needs_edits=True,
+        hinges_on=() if waited.whoever_is_first else None,
     )

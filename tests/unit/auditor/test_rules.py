@@ -239,7 +239,11 @@ ROWS = [
     Row("for a job of higher priority", "QM-A09", Answer.PASS, {"a": job("A"), "b": job("A", priority=2)},
         "0 a SCHEDULED\n 5 b RUNNABLE\n 5 a STOPPING in-share"),
     Row("for a job of equal priority", "QM-A09", Answer.VIOLATION, {"a": job("A"), "b": job("A")},
-        "0 a SCHEDULED\n 5 b RUNNABLE\n 5 a STOPPING in-share", accused=("a",)),
+        "0 a SUBMIT\n 0 a SCHEDULED\n 5 b RUNNABLE\n 5 a STOPPING in-share", accused=("a",)),
+    Row("equal priority, as later events show", "QM-A09", Answer.VIOLATION, {"a": job("A"), "b": job("A")},
+        "0 a SCHEDULED\n 5 b RUNNABLE\n 5 a STOPPING in-share\n 9 a STOPPED RUNNABLE\n 9 b SCHEDULED", accused=("a",)),
+    Row("equal priority, but nobody recorded edits", "QM-A09", Answer.UNKNOWN, {"a": job("A"), "b": job("A")},
+        "0 a SCHEDULED\n 5 b RUNNABLE\n 5 a STOPPING in-share"),
     Row("for a job of higher priority elsewhere", "QM-A09", Answer.VIOLATION,
         {"a": job("A"), "b": job("B", priority=2)},
         "0 a SCHEDULED\n 5 b RUNNABLE\n 5 a STOPPING in-share", accused=("a",)),
@@ -301,7 +305,9 @@ ROWS = [
     Row("by priority", "QM-A13", Answer.PASS, {"a": job("A", priority=2), "b": job("A", priority=1)},
         "0 a RUNNABLE\n 0 b RUNNABLE\n 9 a SCHEDULED"),
     Row("against priority", "QM-A13", Answer.VIOLATION, {"a": job("A", priority=2), "b": job("A", priority=1)},
-        "0 a RUNNABLE\n 0 b RUNNABLE\n 9 b SCHEDULED", accused=("b", "a")),
+        "0 a SUBMIT\n 0 a RUNNABLE\n 0 b RUNNABLE\n 9 b SCHEDULED", accused=("b", "a")),
+    Row("against priority, but nobody recorded edits", "QM-A13", Answer.UNKNOWN,
+        {"a": job("A", priority=2), "b": job("A", priority=1)}, "0 a RUNNABLE\n 0 b RUNNABLE\n 9 b SCHEDULED"),
     Row("the better one needs more", "QM-A13", Answer.PASS,
         {"a": job("A", 2, priority=2), "b": job("A", priority=1)}, "0 a RUNNABLE\n 0 b RUNNABLE\n 9 b SCHEDULED"),
     Row("the better one needs another unit", "QM-A13", Answer.PASS,
@@ -339,7 +345,7 @@ ROWS = [
     Row("the newest of equal priority", "QM-D01", Answer.PASS, {"a": job("A"), "b": job("A"), "c": job("B")},
         BORROWED + "5 c RUNNABLE\n 5 b STOPPING cross-share"),
     Row("the oldest of equal priority", "QM-D01", Answer.DIVERGENCE, {"a": job("A"), "b": job("A"), "c": job("B")},
-        BORROWED + "5 c RUNNABLE\n 5 a STOPPING cross-share"),
+        "0 a SUBMIT" + BORROWED + "5 c RUNNABLE\n 5 a STOPPING cross-share"),
     Row("any of two that are alike", "QM-D01", Answer.PASS, {"a": job("A"), "b": job("A"), "c": job("B")},
         "0 a SCHEDULED\n 0 b SCHEDULED\n 5 c RUNNABLE\n 5 a STOPPING cross-share"),
     # -- QM-D02 -----------------------------------------------------------------------
@@ -347,7 +353,7 @@ ROWS = [
         BORROWED + "5 c RUNNABLE\n 5 b STOPPING cross-share"),
     Row("one more than needed", "QM-D02", Answer.DIVERGENCE,
         {"a": job("A"), "b": job("A"), "c": job("A"), "d": job("B")},
-        "0 a SCHEDULED\n 1 b SCHEDULED\n 2 c SCHEDULED\n 5 d RUNNABLE\n 5 b STOPPING cross-share\n"
+        "0 a SUBMIT\n 0 a SCHEDULED\n 1 b SCHEDULED\n 2 c SCHEDULED\n 5 d RUNNABLE\n 5 b STOPPING cross-share\n"
         "5 c STOPPING cross-share", under=policy(share("A"), share("B", 2), g5=3)),
     # -- QM-D03 -----------------------------------------------------------------------
     Row("borrows what is idle", "QM-D03", Answer.PASS, {"a": job("A"), "b": job("A")},
