@@ -15,6 +15,7 @@ from constructs_qm.documents import read_document
 from preemption_auditor.audit import audit as audit_events
 from preemption_auditor.policy_timeline import load_policy_timeline
 from preemption_auditor.settings import AuditSettings, Delivery
+from preemption_auditor.verdicts import Kind
 from quota_scheduler import DocumentError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def audit(
     lateness: Annotated[float, typer.Option(help="Seconds an event may be late and still be on time.")] = 300,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
-    """Say whether the service kept the policy; exit status 1 where there is a finding.
+    """Say whether the service kept the policy; exit status 1 where it didn't, or did otherwise than we would.
 
     Example: batch-quota audit events.jsonl --policy policy.json --delivery complete
     """
@@ -56,7 +57,7 @@ def audit(
         typer.echo(json.dumps(report.to_document()))
     else:
         _print(make_console(), report)
-    return 1 if report.findings else 0
+    return 1 if any(finding.kind is not Kind.NOTE for finding in report.findings) else 0
 
 
 def verdict_table(report: Report) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +38,7 @@ def local(
         server = start(port, clock=RealClock(speed=speed), state_file=state)
     except StateError as error:
         raise typer.TyperException(str(error)) from None
-    with server:
+    with server, suppress(KeyboardInterrupt):  # an interrupt may come before it waits for one
         console.print(f"AWS endpoint at {server.url}", soft_wrap=True)
         console.print(LIMITS, style="dim")
         if env:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,10 @@ import pytest
 from constructs_qm import demo
 from constructs_qm.cli import main
 from constructs_qm.cli.demo import demo as demo_command
+from constructs_qm.demo_resources import ApiResources
+from constructs_qm.local import Settings, SteppedClock
+from constructs_qm.local.server import start
+from quota_scheduler import dump_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,3 +130,28 @@ def test_local_refuses_a_state_file_it_cannot_read(tmp_path: Path, monkeypatch: 
         main()
     assert ended.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def recorded_walk_through(folder: Path, deliveries: int) -> list[str]:
+    """Record the walk-through's events, each delivered several times; return the arguments that audit them."""
+    with start(clock=SteppedClock(), settings=Settings(running_seconds=None), seed=1) as server:
+        list(demo.Demo(server, ApiResources(demo.ARTICLE_POLICY)).steps())
+        lines = [json.dumps(event) for event in server.endpoint.events]
+    (folder / "events.jsonl").write_text("\n".join(lines * deliveries))
+    (folder / "policy.json").write_text(json.dumps(dump_policy(demo.ARTICLE_POLICY)))
+    return ["audit", str(folder / "events.jsonl"), "--policy", str(folder / "policy.json"), "--json"]
+
+
+@pytest.mark.parametrize("deliveries", [1, 2])
+def test_a_faithful_recording_passes_however_often_events_were_delivered(
+    deliveries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    arguments = recorded_walk_through(tmp_path, deliveries)
+    monkeypatch.setattr(sys, "argv", ["batch-quota", *arguments, "--delivery", "complete"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    document = json.loads(capsys.readouterr().out)
+    assert ended.value.code == 0
+    assert {finding["kind"] for finding in document["findings"]} <= {"note"}
+    assert document["coverage"]["duplicate"] == (deliveries - 1) * document["coverage"]["used"]
+    assert document["coverage"]["unknown"] == 0
