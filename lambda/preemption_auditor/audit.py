@@ -6,7 +6,7 @@ comes later than that reopens what was judged; what changes is published as a re
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -53,20 +53,28 @@ class Auditor:
     batch : int
         Events between two steps of the watermark, at least: a recording with fewer is put into order
         as a whole.
+    reach : float
+        Seconds, beyond the lateness, by which an event may be late in a stream and still be judged in
+        its place.
     """
 
     def __init__(
-        self, policy: QuotaPolicy | PolicyTimeline, settings: AuditSettings | None = None, *, batch: int = 20_000
+        self,
+        policy: QuotaPolicy | PolicyTimeline,
+        settings: AuditSettings | None = None,
+        *,
+        batch: int = 20_000,
+        reach: float = 0,
     ) -> None:
         timeline = policy if isinstance(policy, PolicyTimeline) else PolicyTimeline.constant(policy)
         self._settings = settings or AuditSettings()
         self._batch = batch
         self._lateness = round(self._settings.lateness * SECOND)
-        self._audits = QueueAudits(timeline, self._settings)
+        self._audits = QueueAudits(timeline, self._settings, round(reach * SECOND / (GENERATIONS - 1)))
         self._coverage = Coverage()
         self._flaws = FlawLog()
         self._waiting: list[Item] = []
-        self._seen: deque[set[int]] = deque([set()], maxlen=GENERATIONS)
+        self._seen: list[tuple[int, set[int]]] = [(-_NEVER, set())]
         self._first, self._latest = _NEVER, -_NEVER
         self._published: dict[tuple[str, object], Finding] = {}
 
@@ -130,6 +138,11 @@ class Auditor:
             settings=self._settings,
         )
 
+    def holding(self) -> list[str]:
+        """Return the jobs that hold as far as is known: those worth looking up."""
+        queues = self._audits.queues.values()
+        return [attempt.job for queue in queues for attempt in queue.history.capacity.holding]
+
     @property
     def coverage(self) -> Coverage:
         """What was used and judged so far."""
@@ -165,15 +178,17 @@ class Auditor:
     def _is_new(self, key: Hashable) -> bool:
         """Whether an identity wasn't seen in the last steps; of a million, two are alike once in 10 million audits."""
         known = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest(), "big")
-        if any(known in seen for seen in self._seen):
+        if any(known in seen for _, seen in self._seen):
             return False
-        self._seen[-1].add(known)
+        self._seen[-1][1].add(known)
         return True
 
     def _step(self, watermark: int) -> None:
         waiting, self._waiting = self._waiting, []
         self._audits.step(waiting, watermark)
-        self._seen.append(set())
+        reach = self._audits.reach
+        self._seen = [(since, seen) for since, seen in self._seen if since >= reach or seen is self._seen[-1][1]]
+        self._seen.append((watermark, set()))
 
     def _notes(self) -> list[Finding]:
         """Return the notes about the events: those of each queue, and those that belong to none."""

@@ -41,6 +41,11 @@ class Coverage:
     judged: int = 0
     unknown: int = 0
 
+    def minus(self, earlier: Coverage) -> Coverage:
+        """Return what was added since an earlier count; late events may take decisions back, which counts as none."""
+        mine, its = asdict(self), asdict(earlier)
+        return Coverage(**{name: max(0, count - its[name]) for name, count in mine.items()})
+
     def to_document(self) -> dict[str, int]:
         """Return the counts as ``batch-quota audit --json`` prints them."""
         return asdict(self)

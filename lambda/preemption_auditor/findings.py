@@ -35,6 +35,8 @@ class Finding:
         0 where it was first published; grows when late events change it.
     source : str
         Page of the guide.
+    about : tuple
+        What tells it from every other finding of its rule and queue, whatever its revision.
     """
 
     rule: str
@@ -48,6 +50,7 @@ class Finding:
     seen: str
     revision: int = 0
     source: str = ""
+    about: tuple[object, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the finding as ``batch-quota audit --json`` prints it."""

@@ -129,13 +129,15 @@ class Judge:
         self.expire(queue, _FOREVER)
 
     def expire(self, queue: QueueHistory, before: int) -> None:
-        """Decide what was suspended for longer than late events can reach back."""
-        old = {key: self.on_limits.pop(key) for key, (_, at) in list(self.on_limits.items()) if at.hi < before}
-        self._resolve(old, _UNSEEN_LIMITS if queue.policy_in_doubt else "")
+        """Decide what was suspended, where that is possible now; what is older than a moment stays unknown."""
+        for key, (verdict, at) in list(self.on_limits.items()):
+            if not queue.policy_in_doubt or at.hi < before:
+                del self.on_limits[key]
+                self._resolve({key: (verdict, at)}, _UNSEEN_LIMITS if queue.policy_in_doubt else "")
         for key, (verdict, at) in list(self.suspended.items()):
-            if at.hi < before:
+            shown_by = queue.shows_priorities(verdict.hinges_on, at)
+            if shown_by is not None or at.hi < before:
                 del self.suspended[key]
-                shown_by = queue.shows_priorities(verdict.hinges_on, at)
                 proved = replace(verdict, events=verdict.events + (shown_by or ()))
                 self._resolve({key: (proved, at)}, "" if shown_by is not None else _UNSEEN_EDIT)
 
@@ -184,6 +186,7 @@ class Judge:
             expected=verdict.expected,
             seen=verdict.seen,
             source=rule.source,
+            about=subject,
         )
 
     def revise(self, earlier: Judge, since: int, judged: int) -> None:

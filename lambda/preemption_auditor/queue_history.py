@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from preemption_auditor.api_calls import ApiCall
-    from preemption_auditor.policy_timeline import PolicyTimeline
+    from preemption_auditor.policy_timeline import Edit, PolicyTimeline
     from preemption_auditor.reading import PolicyFound
     from quota_scheduler import QuotaPolicy
 
@@ -446,9 +446,14 @@ class QueueHistory:
                     job.terminated = True
         else:
             self.policy.forget(self.now - self.memory - SECOND)
-            if self.policy.change(call.at, partial(changed_policy, call)):
+            if self._change_policy(call.at, partial(changed_policy, call)):
                 self.policy_moved = self.now
             self.watch.paused = pauses(call, self.watch.paused)
+
+    def _change_policy(self, at: Span, edit: Edit) -> bool:
+        """Let an edit change the policy, unless the policy over time tells of it: that knows the moment better."""
+        declared = self.declared.within(at.lo, at.hi) if self.declared.over_time else ()
+        return all(edit(policy) is not None for policy in declared) and self.policy.change(at, edit)
 
     def _find_policy(self, found: PolicyFound) -> Moment:
         self.policy.forget(self.now - self.memory - SECOND)
@@ -456,8 +461,8 @@ class QueueHistory:
             self._found = self.policy.within(found.at.lo, found.at.hi)[-1]
         if self._found != found.policy:
             self.policy_moved, self._found = self.now, found.policy
-        self.policy.change(found.at, partial(_replaced, found.policy))
         declared = tuple(self.declared.within(found.at.lo - self.lag, found.at.hi))
+        self._change_policy(found.at, partial(_replaced, found.policy))
         return Comparison(self, found.at, found.event, declared, found.policy)
 
     def _set_priority(self, job: JobRecord, priority: int, at: Span, event: str) -> None:
@@ -503,8 +508,8 @@ class QueueHistory:
                 self._end_wait(wait, Span(self.now, self.now))
 
 
-def _replaced(by: QuotaPolicy, policy: QuotaPolicy) -> QuotaPolicy:
-    return by
+def _replaced(by: QuotaPolicy, policy: QuotaPolicy) -> QuotaPolicy | None:
+    return None if policy == by else by
 
 
 def _listed(value: object) -> list[object]:

@@ -61,6 +61,8 @@ class QueueAudits:
     ----------
     policy : PolicyTimeline
     settings : AuditSettings
+    spacing : int
+        Milliseconds between two snapshots, at least: how far back they reach together.
 
     Attributes
     ----------
@@ -68,8 +70,9 @@ class QueueAudits:
         By name; the empty name holds what belongs to no known queue.
     """
 
-    def __init__(self, policy: PolicyTimeline, settings: AuditSettings) -> None:
+    def __init__(self, policy: PolicyTimeline, settings: AuditSettings, spacing: int = 0) -> None:
         self._policy = policy
+        self._spacing = spacing
         self._settings = settings
         self.queues: dict[str, QueueAudit] = {}
         self._generations = deque([_Generation(_BEGINNING, take_snapshot({}))], maxlen=GENERATIONS)
@@ -119,7 +122,15 @@ class QueueAudits:
                 if oldest < reach:
                     queue.judge.withdraw(oldest)
         if not last:
-            self._generations.append(_Generation(watermark, take_snapshot(self.queues)))
+            self._keep(watermark)
+
+    def _keep(self, position: int) -> None:
+        """Keep a snapshot, in place of the last one where that is close to the one before."""
+        generations = self._generations
+        if len(generations) > 1 and position - generations[-2].position < self._spacing:
+            between = generations.pop()
+            generations[-1].items.extend(between.items)
+        generations.append(_Generation(position, take_snapshot(self.queues)))
 
     def _admit(self, new: Iterable[Item], last: bool) -> list[Item]:
         """Return what is to be judged now; preemptions of jobs nothing tells of yet wait for a later step."""

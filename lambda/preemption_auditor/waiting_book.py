@@ -87,11 +87,11 @@ class WaitingBook:
         """Iterate over the waits of one group, oldest first."""
         return iter(self._shares.get(share, {}).get((priority, demand), ()))
 
-    def others(self, share: str, besides: str, limit: int) -> list[Wait]:
-        """Return waits of other jobs in `share` that go on, at most `limit` of them."""
-        groups = self._shares.get(share, {}).values()
-        going_on = (wait for group in groups for wait in group if wait.until is None and wait.job != besides)
-        return list(islice(going_on, limit))
+    def others(self, share: str, besides: str, since: int, limit: int) -> list[Wait]:
+        """Return waits of other jobs in `share` that may have gone on at `since` or later, at most `limit` of them."""
+        waits = (wait for group in self._shares.get(share, {}).values() for wait in group)
+        lasting = (wait for wait in waits if wait.until is None or wait.until.hi >= since)
+        return list(islice((wait for wait in lasting if wait.job != besides), limit))
 
     def shares(self) -> Iterator[str]:
         """Iterate over the shares that had a wait."""

@@ -42,7 +42,7 @@ def job(share: str, count: int | dict[str, int] = 1, priority: int | None = 1, r
 
 
 def stamp(at: float) -> str:
-    return datetime.fromtimestamp(int(at), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(milliseconds(at) // 1000, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def milliseconds(at: float) -> int:

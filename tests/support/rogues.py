@@ -119,7 +119,7 @@ class RogueWriter(Writer):
         if outcome.kind is OutcomeKind.DISPATCHED:
             self.judge_dispatch(outcome.job)
         elif outcome.kind is OutcomeKind.PREEMPTING and outcome.preemption is PreemptionKind.IN_SHARE:
-            self.judge_in_share(outcome.job)
+            self.judge_in_share(outcome.job, outcome.decision.job if outcome.decision is not None else "")
         super().show(outcome)
 
     def judge_dispatch(self, job: Job) -> None:
@@ -138,11 +138,12 @@ class RogueWriter(Writer):
             if worse and book.borrowed(unit) > book.lendable(unit) + unassigned:
                 self.offences.append(("QM-A05", job.id))
 
-    def judge_in_share(self, victim: Job) -> None:
+    def judge_in_share(self, victim: Job, beneficiary: str) -> None:
         if not self.first_policy.share(victim.share).in_share_preemption:
             self.offences.append(("QM-A08", victim.id))
         waiting = [j for j in self.scheduler.jobs.values() if j.share == victim.share and j.state is JobState.RUNNABLE]
-        if all(self.true[job.id] <= self.true[victim.id] for job in waiting):
+        best = max((self.true[job] for job in (beneficiary, *(job.id for job in waiting))), default=-1)
+        if best <= self.true[victim.id]:
             self.offences.append(("QM-A09", victim.id))
 
 

@@ -218,7 +218,8 @@ def _entitled(step: Preempting, share: str, demand: Demand) -> bool:
 
 def _comparable(step: Preempting, victim: Attempt) -> tuple[JobRecord, ...] | None:
     """Return the jobs whose priorities decide an in-share preemption; None where they are too many to follow."""
-    waits = step.queue.waiting.others(victim.share or "", victim.job, _FOLLOWED)
+    since = step.at.lo - step.queue.lag
+    waits = step.queue.waiting.others(victim.share or "", victim.job, since, _FOLLOWED)
     if len(waits) == _FOLLOWED:
         return None
     records = [step.queue.jobs[wait.job] for wait in waits]

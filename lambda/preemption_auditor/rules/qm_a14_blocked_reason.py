@@ -49,7 +49,7 @@ def _judge(step: Blocked) -> Verdict:
         shares=(job.share,),
         jobs=(job.id,),
         events=(*waiting, *events),
-        hinges_on=() if shown or not step.queue.waiting.others(job.share, job.id, 1) else None,
+        hinges_on=() if shown or not step.queue.waiting.others(job.share, job.id, step.at.lo, 1) else None,
     )
 
 

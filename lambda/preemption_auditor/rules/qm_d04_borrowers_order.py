@@ -81,7 +81,7 @@ def _verdict(dispatch: Dispatch, attempt: Attempt, front: Wait) -> Verdict:
         shares=(attempt.share or "", front.share),
         jobs=(attempt.job, front.job),
         events=(*(holder.event for holder in dispatch.queue.capacity.holding), *front.events, *chosen),
-        hinges_on=None if dispatch.queue.waiting.others(front.share, front.job, 1) else (),
+        hinges_on=None if dispatch.queue.waiting.others(front.share, front.job, dispatch.at.lo, 1) else (),
     )
 
 

@@ -1,0 +1,250 @@
+"""The deployed parts without AWS: ingest, runs of the judge, and what a crash between any two steps leaves."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.histories import Shape, written
+from support.recording import G5, QUEUE, Recording, job
+from support.rogues import ROGUES, play
+
+from preemption_auditor import AuditSettings, Delivery, Finding, audit
+from preemption_auditor.ingest import PoisonError, ingest
+from preemption_auditor.instants import parse_time
+from preemption_auditor.live import finding_key, judge_queue
+from preemption_auditor.snapshots import restore, take_snapshot
+from preemption_auditor.stores import Head, LeaseLostError, MemoryStore, Store, StoredEvent
+from quota_scheduler import QuotaPolicy, QuotaShare, ResourceSharing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+POLICY = QuotaPolicy({G5: 1}, (QuotaShare("A", {G5: 1}, ResourceSharing.lend()),))
+SETTINGS = AuditSettings(Delivery.COMPLETE, decision_lag=0, lateness=30, tolerance=1e6)
+MINUTE = 60_000
+
+
+class CrashError(Exception):
+    """The process died."""
+
+
+class FragileStore(MemoryStore):
+    """Dies at one of its operations, before or after it is carried out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left: int | None = None
+        self.operations = 0
+
+    def _operation(self) -> None:
+        self.operations += 1
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                self.left = None
+                raise CrashError
+
+    def add_event(self, queue: str, identity: str, body: str, now: int) -> None:
+        self._operation()
+        super().add_event(queue, identity, body, now)
+        self._operation()
+
+    def settle(self, job: str, queue: str, now: int) -> None:
+        self._operation()
+        super().settle(job, queue, now)
+        self._operation()
+
+    def lease(self, queue: str, owner: str, now: int, milliseconds: int) -> Head | None:
+        self._operation()
+        head = super().lease(queue, owner, now, milliseconds)
+        self._operation()
+        return head
+
+    def events(self, queue: str, since: int) -> Iterator[StoredEvent]:
+        for event in super().events(queue, since):
+            self._operation()
+            yield event
+
+    def commit(self, queue: str, owner: str, head: Head, findings: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        self._operation()
+        super().commit(queue, owner, head, findings)
+        self._operation()
+
+
+def seconds(event: dict[str, Any]) -> int:
+    return (parse_time(event["time"]) or 0) // 1000
+
+
+def deliver(events: list[dict[str, Any]], store: Store, policy: QuotaPolicy, every: int = 60) -> None:
+    """Let events be ingested as they come, and judged every minute, until all is judged; crashes are survived."""
+    due, runs = every, 0
+    waiting = list(events)
+    end = max(map(seconds, events)) + 5 * 3600
+    while due <= end:
+        while waiting and seconds(waiting[0]) <= due:
+            try:
+                ingest(waiting[0], store, due * 1000)
+            except CrashError:
+                continue  # the message is delivered again
+            waiting.pop(0)
+        runs += 1
+        try:
+            judge_queue(store, QUEUE, f"run-{runs}", due * 1000, policy, SETTINGS)
+        except CrashError:
+            due += 15 * 60  # until the lease has run out
+            continue
+        due += every if waiting else 1200
+
+
+def keys(findings: Sequence[Finding]) -> list[str]:
+    return sorted(finding_key(finding) for finding in findings)
+
+
+def stored(store: MemoryStore) -> list[str]:
+    return sorted(key for key, _ in store.unpublished(QUEUE))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_runs_find_what_an_audit_of_the_recording_finds(seed: int) -> None:
+    writer = play(seed, ROGUES["takes limits for larger"])
+    store = MemoryStore()
+    deliver(writer.recording.events, store, writer.first_policy)
+    whole = audit(writer.recording.events, writer.first_policy, SETTINGS).findings
+    assert stored(store) == keys(whole)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_crash_between_any_two_steps_loses_nothing_and_doubles_nothing(seed: int) -> None:
+    writer = play(1, ROGUES["takes limits for larger"])
+    events, policy = writer.recording.events, writer.first_policy
+    expected = keys(audit(events, policy, SETTINGS).findings)
+    assert expected
+    store = FragileStore()
+    deliver(events, store, policy)
+    steps = store.operations
+    rng = random.Random(seed)
+    fragile = FragileStore()
+    fragile.left = rng.randrange(steps)
+    deliver(events, fragile, policy)
+    assert fragile.left is None, "it didn't crash"
+    assert stored(fragile) == expected
+
+
+def test_two_judges_of_a_queue_do_not_work_at_once() -> None:
+    store = MemoryStore()
+    ingest(Recording(a=job("A")).script("0 a RUNNABLE")[0], store, 0)
+    assert store.lease(QUEUE, "one", 0, MINUTE) is not None
+    assert judge_queue(store, QUEUE, "two", 1000, POLICY, SETTINGS) is None
+    assert judge_queue(store, QUEUE, "two", 2 * MINUTE, POLICY, SETTINGS) is not None
+    with pytest.raises(LeaseLostError):
+        store.commit(QUEUE, "one", Head(), [])
+
+
+def test_a_preemption_finds_its_queue_even_before_its_job_is_known() -> None:
+    events = Recording(a=job("A")).script("0 a RUNNABLE\n 0 a SCHEDULED\n 9 a STOPPING cross-share")
+    store = MemoryStore()
+    assert ingest(events[2], store, 0) == []
+    assert ingest(events[0], store, 1) == [QUEUE]
+    bodies = {json.loads(event.body)["detail-type"] for event in store.events(QUEUE, 0)}
+    assert bodies == {"Batch Service Job Preemption Started", "Batch Service Job State Change"}
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "expected"),
+    [
+        ("UpdateServiceJob", {"jobId": "a", "schedulingPriority": 3}, [QUEUE]),
+        ("TerminateServiceJobs", {"jobIds": ["a", "b", "unknown"]}, [QUEUE, "other"]),
+        ("TerminateServiceJob", {"jobId": "b"}, ["other"]),
+        ("UpdateQuotaShare", {"quotaShareArn": "arn:aws:batch:r:1:job-queue/other/quota-share/S"}, ["other"]),
+        ("UpdateServiceEnvironment", {"serviceEnvironment": "e"}, ["other", QUEUE]),
+        ("UpdateServiceJob", {"jobId": "nobody", "schedulingPriority": 3}, []),
+        ("CreateSchedulingPolicy", {"name": "p"}, []),
+    ],
+)
+def test_a_call_is_stored_with_every_queue_it_is_about(
+    name: str, request_: dict[str, Any], expected: list[str]
+) -> None:
+    store = MemoryStore()
+    store.settle("a", QUEUE, 0)
+    store.settle("b", "other", 0)
+    for queue in (QUEUE, "other"):
+        store.add_event(queue, "x", "{}", 0)
+    recording = Recording()
+    recording.call(5, name, request_)
+    assert ingest(recording.events[0], store, 0) == expected
+
+
+@pytest.mark.parametrize("event", [{}, {"detail": 3}, {"detail": {}, "time": "now"}])
+def test_what_cannot_be_read_is_poison(event: dict[str, Any]) -> None:
+    with pytest.raises(PoisonError):
+        ingest(event, MemoryStore(), 0)
+
+
+def test_what_the_auditor_does_not_need_is_left_out() -> None:
+    event = {"detail": {}, "time": "2026-01-01T00:00:00Z", "source": "aws.ec2", "detail-type": "x"}
+    assert ingest(event, MemoryStore(), 0) == []
+
+
+def test_look_ups_are_of_the_jobs_that_hold() -> None:
+    asked: list[list[str]] = []
+
+    def look_up(jobs: list[str]) -> list[dict[str, Any]]:
+        asked.append(jobs)
+        return []
+
+    store = MemoryStore()
+    for event in Recording(a=job("A"), b=job("A")).script("0 a SCHEDULED\n 0 b RUNNABLE"):
+        ingest(event, store, 0)
+    for minute in (1, 2):
+        judge_queue(store, QUEUE, "x", minute * MINUTE, POLICY, SETTINGS, look_up=look_up)
+    assert asked == [[], ["a"]]
+
+
+def test_a_state_of_another_version_is_left_behind() -> None:
+    store = MemoryStore()
+    head = store.lease(QUEUE, "x", 0, MINUTE)
+    assert head is not None
+    store.commit(QUEUE, "x", Head(0, 0, b"not a state"), [])
+    run = judge_queue(store, QUEUE, "x", MINUTE, POLICY, SETTINGS)
+    assert run is not None
+    assert run.fresh
+
+
+def test_a_snapshot_restores_only_our_own_classes() -> None:
+    assert restore(take_snapshot({"a": [1, {2}]})) == {"a": [1, {2}]}
+    for forbidden in (print, random.Random(1), Exception("x")):
+        with pytest.raises(ValueError, match="has no place in a snapshot"):
+            restore(take_snapshot(forbidden))
+    with pytest.raises(ValueError, match="can't be read"):
+        restore(b"junk")
+
+
+def test_store_operations_do_not_grow_with_the_backlog() -> None:
+    per_event = []
+    for backlog in (100, 2_000):
+        store = FragileStore()
+        recording = Recording()
+        for index in range(backlog):
+            recording.jobs[f"w{index}"] = job("A", 5)
+            recording.record(0, f"w{index}", "RUNNABLE")
+        for event in recording.events:
+            ingest(event, store, 0)
+        judge_queue(store, QUEUE, "x", 4 * MINUTE, POLICY, SETTINGS)
+        store.operations = 0
+        events = Recording(a=job("A")).script("200 a RUNNABLE\n 200 a SCHEDULED\n 210 a RUNNING\n 290 a SUCCEEDED")
+        for event in events:
+            ingest(event, store, 300_000)
+        judge_queue(store, QUEUE, "x", 10 * MINUTE, POLICY, SETTINGS)
+        per_event.append(store.operations / len(events))
+    assert per_event[0] == per_event[1]
+
+
+def test_a_faithful_stream_with_losses_and_look_ups_is_never_accused() -> None:
+    for seed in range(4):
+        writer = written(seed, Shape(edits="none", limit_changes=False, look_ups=60.0))
+        store = MemoryStore()
+        deliver(writer.recording.events, store, writer.first_policy)
+        assert not store.findings(QUEUE)
