@@ -139,9 +139,12 @@ class Auditor:
         )
 
     def holding(self) -> list[str]:
-        """Return the jobs that hold as far as is known: those worth looking up."""
+        """Return the jobs that hold as far as events tell, judged or not: those worth looking up."""
         queues = self._audits.queues.values()
-        return [attempt.job for queue in queues for attempt in queue.history.capacity.holding]
+        held = {attempt.job for queue in queues for attempt in queue.history.capacity.holding}
+        shown = [(item.job, item.status) for item in self._waiting if isinstance(item, Observation) and item.status]
+        held |= {job for job, status in shown if status.holds}
+        return sorted(held - {job for job, status in shown if status.final})
 
     @property
     def coverage(self) -> Coverage:

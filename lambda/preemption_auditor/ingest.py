@@ -72,9 +72,9 @@ def _queue_of_job(item: Observation, store: Store, name: str, body: str, now: in
         return [queue]
     known = store.home(item.job)
     if known is None:
-        store.add_orphan(item.job, name, body)
-        return []
-    return [known]
+        store.add_orphan(item.job, name, body, now)
+        known = store.home(item.job)  # who settled it meanwhile may not have seen the orphan
+    return [] if known is None else [known]
 
 
 def _queues_of(call: ApiCall, store: Store) -> Iterator[str]:

@@ -90,7 +90,7 @@ class PolicyTimeline:
         ----------
         at : Span
         edit : callable
-            From a policy to the changed one, or to None where it changes nothing.
+            From a policy to the changed one, or to None where it isn't about it.
         """
         place = self._place(at.lo)
         last = self._versions[place]

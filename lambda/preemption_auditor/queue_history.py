@@ -337,7 +337,9 @@ class QueueHistory:
         if job.ended is not None:  # one job never holds twice
             self.capacity.leave(Bound.FIRM_MOST, job.ended, self.now)
         self.capacity.enter(Bound.FIRM_MOST, attempt, self.now)
-        in_time = observation.at.hi >= self.now
+        dispatched = observation.dispatched if observation.dispatched is not None else at.lo
+        # what shows a job of which no event told that it was dispatched tells nothing of the state it was dispatched in
+        in_time = observation.at.hi >= self.now and dispatched >= at.lo - SECOND
         self._agenda.plan(at.hi, Phase.THEN, self._hold, attempt, in_time)
         if in_time:
             self._agenda.plan(at.hi, Phase.JUDGE, self._judge_dispatches)
@@ -453,7 +455,7 @@ class QueueHistory:
     def _change_policy(self, at: Span, edit: Edit) -> bool:
         """Let an edit change the policy, unless the policy over time tells of it: that knows the moment better."""
         declared = self.declared.within(at.lo, at.hi) if self.declared.over_time else ()
-        return all(edit(policy) is not None for policy in declared) and self.policy.change(at, edit)
+        return all(edit(policy) not in (None, policy) for policy in declared) and self.policy.change(at, edit)
 
     def _find_policy(self, found: PolicyFound) -> Moment:
         self.policy.forget(self.now - self.memory - SECOND)
@@ -508,8 +510,8 @@ class QueueHistory:
                 self._end_wait(wait, Span(self.now, self.now))
 
 
-def _replaced(by: QuotaPolicy, policy: QuotaPolicy) -> QuotaPolicy | None:
-    return None if policy == by else by
+def _replaced(by: QuotaPolicy, policy: QuotaPolicy) -> QuotaPolicy:
+    return by
 
 
 def _listed(value: object) -> list[object]:

@@ -64,7 +64,7 @@ class Store(ABC):
         """Store an event of a queue, written at `now` in milliseconds; doing so again changes nothing."""
 
     @abstractmethod
-    def add_orphan(self, job: str, identity: str, body: str) -> None:
+    def add_orphan(self, job: str, identity: str, body: str, now: int) -> None:
         """Store an event of a job whose queue isn't known yet."""
 
     @abstractmethod

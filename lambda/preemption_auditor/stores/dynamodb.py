@@ -32,6 +32,8 @@ _PART = 350_000
 """Bytes of a state in one item, of the 400 KB it may have."""
 _TOGETHER = 90
 """Findings that are committed in the transaction itself, of the 100 items it may have."""
+_REMEMBERED = 100_000
+"""Jobs an instance remembers the queue of, so as not to store it again."""
 _DAY = 86_400
 
 
@@ -58,30 +60,28 @@ class DynamoDBStore(Store):
 
     def add_event(self, queue: str, identity: str, body: str, now: int) -> None:
         """Store an event of a queue."""
-        self._put(
-            f"EVENTS#{queue}",
-            f"{now:015d}#{identity}",
-            body={"B": zlib.compress(body.encode())},
-            ttl={"N": str(now // 1000 + self._event_seconds)},
-        )
+        packed = {"B": zlib.compress(body.encode())}
+        self._put(f"EVENTS#{queue}", f"{now:015d}#{identity}", body=packed, ttl=_end(now, self._event_seconds))
         if ("", queue) not in self._known:
             self._put("QUEUES", queue)
             self._known.add(("", queue))
 
-    def add_orphan(self, job: str, identity: str, body: str) -> None:
+    def add_orphan(self, job: str, identity: str, body: str, now: int) -> None:
         """Store an event of a job whose queue isn't known yet."""
-        self._put(f"JOB#{job}", f"EVENT#{identity}", body={"B": zlib.compress(body.encode())})
+        packed = {"B": zlib.compress(body.encode())}
+        self._put(f"JOB#{job}", f"EVENT#{identity}", body=packed, ttl=_end(now, self._event_seconds))
 
     def settle(self, job: str, queue: str, now: int) -> None:
         """Note the queue of a job; an instance that knows it already does nothing."""
         if (job, queue) in self._known:
             return
-        ttl = {"N": str(now // 1000 + 10 * self._event_seconds)}
-        self._put(f"JOB#{job}", "HOME", queue={"S": queue}, ttl=ttl)
+        self._put(f"JOB#{job}", "HOME", queue={"S": queue}, ttl=_end(now, 10 * self._event_seconds))
         for item in self._query(f"JOB#{job}", "EVENT#", "EVENT$"):
             self.add_event(queue, item["sk"]["S"].removeprefix("EVENT#"), _text(item), now)
             key = {"pk": item["pk"], "sk": item["sk"]}
             self._client.delete_item(TableName=self._table, Key=key)
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
         self._known.add((job, queue))
 
     def home(self, job: str) -> str | None:
@@ -230,6 +230,11 @@ class DynamoDBStore(Store):
 
 def _key(pk: str, sk: str) -> dict[str, dict[str, str]]:
     return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def _end(now: int, seconds: int) -> dict[str, str]:
+    """Return when an item has lost its use."""
+    return {"N": str(now // 1000 + seconds)}
 
 
 def _part(version: int, number: int) -> str:

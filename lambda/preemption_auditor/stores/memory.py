@@ -29,7 +29,7 @@ class MemoryStore(Store):
         """Store an event of a queue."""
         self._events.setdefault(queue, {})[f"{now:015d}#{identity}"] = body
 
-    def add_orphan(self, job: str, identity: str, body: str) -> None:
+    def add_orphan(self, job: str, identity: str, body: str, now: int) -> None:
         """Store an event of a job whose queue isn't known yet."""
         self._orphans.setdefault(job, {})[identity] = body
 

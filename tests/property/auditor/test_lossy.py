@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FEW, MANY = 40, 10_000
+LOSSES = [0.0, 0.05, 0.2]
 LOOK_UPS = 300.0
 
 
@@ -61,7 +62,7 @@ def assert_innocent(seeds: range, loss: float, look_ups: float | None) -> float:
 
 
 @pytest.mark.parametrize("look_ups", [None, LOOK_UPS])
-@pytest.mark.parametrize("loss", [0.0, 0.05, 0.2])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_faithful_histories_are_never_accused(loss: float, look_ups: float | None) -> None:
     unknown = assert_innocent(range(FEW), loss, look_ups)
     if look_ups is not None and loss <= 0.05:
@@ -70,10 +71,10 @@ def test_faithful_histories_are_never_accused(loss: float, look_ups: float | Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look_ups", [None, LOOK_UPS])
-@pytest.mark.parametrize("loss", [0.0, 0.05, 0.2])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_many_faithful_histories_are_never_accused(loss: float, look_ups: float | None) -> None:
     part = MANY // 6
-    first = FEW + part * (int(loss * 100) // 5 % 3 * 2 + (look_ups is not None))
+    first = FEW + part * (LOSSES.index(loss) * 2 + (look_ups is not None))
     assert_innocent(range(first, first + part), loss, look_ups)
 
 

@@ -61,7 +61,7 @@ def test_events_come_in_the_order_they_were_written(store: Store) -> None:
 
 
 def test_orphans_move_when_their_job_is_known(store: Store) -> None:
-    store.add_orphan("j", "x", "lost")
+    store.add_orphan("j", "x", "lost", 3)
     assert store.home("j") is None
     store.settle("j", "q", 7)
     store.settle("j", "q", 8)

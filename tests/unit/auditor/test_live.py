@@ -200,7 +200,7 @@ def test_look_ups_are_of_the_jobs_that_hold() -> None:
         ingest(event, store, 0)
     for minute in (1, 2):
         judge_queue(store, QUEUE, "x", minute * MINUTE, POLICY, SETTINGS, look_up=look_up)
-    assert asked == [[], ["a"]]
+    assert asked == [["a"], ["a"]]
 
 
 def test_a_state_of_another_version_is_left_behind() -> None:
@@ -248,3 +248,21 @@ def test_a_faithful_stream_with_losses_and_look_ups_is_never_accused() -> None:
         store = MemoryStore()
         deliver(writer.recording.events, store, writer.first_policy)
         assert not store.findings(QUEUE)
+
+
+def test_a_job_settled_while_its_orphan_is_stored_keeps_the_event() -> None:
+    class Late(MemoryStore):
+        """Another instance settles the job between the question and the orphan, and overlooks the orphan."""
+
+        def add_orphan(self, job: str, identity: str, body: str, now: int) -> None:
+            self.settle(job, QUEUE, now)
+            super().add_orphan(job, identity, body, now)
+
+    store = Late()
+    (started,) = [
+        event
+        for event in Recording(a=job("A")).script("0 a SCHEDULED\n 9 a STOPPING cross-share")
+        if "Preemption Started" in event["detail-type"]
+    ]
+    assert ingest(started, store, 0) == [QUEUE]
+    assert len(list(store.events(QUEUE, 0))) == 1

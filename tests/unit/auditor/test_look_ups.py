@@ -101,6 +101,27 @@ def test_a_policy_over_time_is_taken_at_its_word() -> None:
     assert "QM-A15" not in {finding.rule for finding in audit(events, timeline, LOSSY).findings}
 
 
+@pytest.mark.parametrize("seen", ["look-up", "call"])
+def test_a_policy_over_time_knows_its_moments_better_than_what_is_seen_in_that_second(seen: str) -> None:
+    recording = Recording(**deepcopy(JOBS))
+    if seen == "look-up":
+        policy_look_up(recording, 5, POLICY)
+    else:
+        arn = "arn:aws:batch:us-east-1:123456789012:job-queue/training/quota-share/A"
+        limits = [{"capacityUnit": G5, "maxCapacity": 1}]
+        recording.call(5, "UpdateQuotaShare", {"quotaShareArn": arn, "capacityLimits": limits})
+    events = recording.script("10 a SCHEDULED\n 20 b SCHEDULED\n 30 a RUNNING\n 30 b RUNNING")
+    timeline = PolicyTimeline([(0, LARGER), (5, POLICY), (5, LARGER)])
+    assert audit(events, timeline, LOSSY).findings == ()
+
+
+def test_a_dispatch_that_was_lost_is_not_taken_to_be_where_a_look_up_finds_the_job() -> None:
+    script = "0 b SCHEDULED\n 0 a SCHEDULED\n 0 a RUNNABLE\n 0 a LOST SCHEDULED\n 5 a LOST STARTING\n 40 x LOOK"
+    events = Lookups(**deepcopy(JOBS)).script(f"{script}\n 60 a SUCCEEDED\n 60 b SUCCEEDED")
+    lowered = PolicyTimeline([(0, LARGER), (30, POLICY)])
+    assert audit(events, lowered, LOSSY).findings == ()
+
+
 @pytest.mark.parametrize("detail", [{"environment": 3}, {"jobs": 3}, {"jobs": [None, {}]}, {}])
 @pytest.mark.parametrize("kind", ["Quota Policy Look-up", "Job Queue Look-up", "Service Job Look-up", "Another"])
 def test_no_form_of_a_look_up_is_fatal(kind: str, detail: dict[str, Any]) -> None:
