@@ -28,6 +28,37 @@ def test_cdk_cli_synthesises_the_app(tmp_path: Path) -> None:
     assert kinds == {"SchedulingPolicy": 1, "ServiceEnvironment": 1, "JobQueue": 1, "QuotaShare": 3}
 
 
+EXAMPLES = """
+import sys
+from pathlib import Path
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+sys.path.insert(0, {root!r})
+from constructs_qm.deployment.app import add_deployment
+from constructs_qm.validation import QuotaPolicyChecks
+from tests.synth.conftest import EXAMPLES
+app = cdk.App()
+for name, stack in EXAMPLES.items():
+    stack(app, name)
+add_deployment(app, Path({root!r}, "examples", "quota.yaml"))
+share = next(found for found in app.node.find_child("Article").node.find_all() if hasattr(found, "grant_submit"))
+share.grant_submit(iam.Role(cdk.Stack(app, "Other"), "Role", assumed_by=iam.AccountRootPrincipal()))
+cdk.Validations.of(app).add_plugins(QuotaPolicyChecks())
+app.synth()
+"""
+
+
+def test_examples_pass_strict_synthesis_across_stacks_too(tmp_path: Path) -> None:
+    """The CDK warns of a share that another stack refers to, unless cdk.json says how firm such references are."""
+    program = tmp_path / "program.py"
+    program.write_text(EXAMPLES.format(root=str(ROOT)))
+    result = synth(program, tmp_path / "out", "--strict")
+    assert result.returncode == 0, result.stderr
+    templates = tmp_path / "out"
+    assert "Fn::ImportValue" in (templates / "Other.template.json").read_text()
+    assert {file.name for file in templates.iterdir()} >= {"assembly-research", "assembly-products"}
+
+
 BROKEN = """
 import aws_cdk as cdk
 from constructs_qm import QuotaManagedQueue, ResourceSharing

@@ -35,7 +35,7 @@ from constructs_qm import QuotaManagedQueue, ResourceSharing
 from constructs_qm.validation import OrganisationRule, QuotaPolicyChecks
 HERE = Path(__file__).parent
 G5 = "ml.g5.xlarge"
-app = cdk.App(context={"@aws-cdk/core:defaultCrossStackReferences": "strong"})  # the CDK warns where it isn't set
+app = cdk.App()
 """
 
 END = """
