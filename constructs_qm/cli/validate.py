@@ -12,9 +12,10 @@ from constructs_qm.validation.checks import check
 from constructs_qm.validation.declared import Declarations
 from constructs_qm.validation.deployed_reader import look_up
 from constructs_qm.validation.drift import compare
+from constructs_qm.validation.form_error import FormError
 from constructs_qm.validation.inputs import read_input
 from constructs_qm.validation.report_formats import as_json, as_junit, as_sarif, as_text
-from constructs_qm.validation.report_rows import rows_of
+from constructs_qm.validation.report_rows import rows_of, rows_of_form
 from constructs_qm.validation.what_if import what_if
 from quota_scheduler import DocumentError, Level
 from quota_scheduler.findings import errors_in
@@ -72,7 +73,7 @@ def validate(
         float | None, typer.Option(min=0, metavar="POINTS", help="Fail where utilisation falls by more.")
     ] = None,
 ) -> int:
-    """Check a quota policy; exit status 1 where a finding fails.
+    """Check a quota policy; exit status 1 where a finding fails, 2 where a file has the wrong form.
 
     Example: batch-quota validate cdk.out --strict --format sarif
     """
@@ -85,7 +86,11 @@ def validate(
     thresholds = Thresholds(max_wait_growth, max_preemption_growth, max_utilisation_loss)
     if trace is None and thresholds != Thresholds():
         raise typer.BadParameter("thresholds go with --simulate")
-    shown, acknowledged, declared = _check(paths or [])
+    shown, acknowledged, declared, malformed = _check(paths or [])
+    if malformed:
+        rows = [*rows_of(shown), *(row for error in malformed for row in rows_of_form(error))]
+        _print(Format.JSON if as_json_too else form, rows, acknowledged, None, strict=strict)
+        raise malformed[0]
     if queue is not None:
         shown += _deployed(look_up(queue, endpoint_url), declared, compared=bool(paths))
     change = None
@@ -98,17 +103,21 @@ def validate(
     return 1 if any(row.level in failing for row in rows) else 0
 
 
-def _check(paths: list[Path]) -> tuple[list[Located], int, list[DeclaredQueue]]:
-    """Return the findings of some inputs, how many more were acknowledged, and the queues they declare."""
-    shown, acknowledged, declared = [], 0, []
+def _check(paths: list[Path]) -> tuple[list[Located], int, list[DeclaredQueue], list[FormError]]:
+    """Return the findings of some inputs, how many more were acknowledged, their queues, and which have no form."""
+    shown, acknowledged, declared, malformed = [], 0, [], []
     for path in paths:
-        declarations, assembly = read_input(path)
+        try:
+            declarations, assembly = read_input(path)
+        except FormError as error:
+            malformed.append(error)
+            continue
         found = check(declarations)
         left = [item for item in found if assembly.acknowledgement(item.source.path, item.finding.rule) is None]
         acknowledged += len(found) - len(left)
         shown += left
         declared += declarations.queues
-    return shown, acknowledged, declared
+    return shown, acknowledged, declared, malformed
 
 
 def _print(form: Format, rows: list[Row], acknowledged: int, change: WhatIf | None, *, strict: bool) -> None:

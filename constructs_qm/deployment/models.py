@@ -1,14 +1,15 @@
 """The deployment file, ``quota.yaml``, as typed values: what is deployed to which team's account and Region.
 
-Names are those of policy files and of the AWS Batch API. Only the form is checked here; the rules QM001 to QM013
-are asked of the whole by :mod:`constructs_qm.validation.checks`.
+Names are those of policy files and of the AWS Batch API. Only the form is checked here;
+:mod:`constructs_qm.deployment.contradictions` looks at the whole, and :mod:`constructs_qm.validation.checks` asks the
+rules QM001 to QM013.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from quota_scheduler.queue_rules import MAX_QUEUE_PRIORITY
@@ -18,9 +19,8 @@ from quota_scheduler.value_rules import MAX_PRIORITY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from typing_extensions import Self
-
 __all__ = [
+    "WORDS_OF_PATTERNS",
     "AlarmLevel",
     "Alarms",
     "Auditor",
@@ -36,7 +36,21 @@ __all__ = [
     "inherit",
 ]
 
-_Arn = Annotated[str, Field(pattern=r"^arn:[^:]+:[^:]+:[^:]*:[^:]*:.+$")]
+_ROLE = r"^arn:aws[a-z-]*:iam::\d{12}:role/.+$"
+_TOPIC = r"^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:.+$"
+_ACCOUNT = r"^\d{12}$"
+_REGION = r"^[a-z]{2}(-[a-z]+)+-\d+$"
+_TEAM = r"^[A-Za-z][A-Za-z0-9_-]*$"
+
+WORDS_OF_PATTERNS = {
+    _ROLE: "the ARN of an IAM role such as arn:aws:iam::111111111111:role/vision",
+    _TOPIC: "the ARN of an SNS topic such as arn:aws:sns:eu-west-1:111111111111:operators",
+    _ACCOUNT: 'an account id of 12 digits such as "111111111111"',
+    _REGION: "a Region such as eu-west-1",
+    _TEAM: "a team name that begins with a letter, of A-Z a-z 0-9 - _",
+}
+"""What a text that has to match a pattern is, for people."""
+
 _State = Literal["ENABLED", "DISABLED"]
 _Units = Annotated[
     dict[str, int],
@@ -65,12 +79,12 @@ class Submitter(Model):
     With `job_tags` it must set them on every job, and may change the priority of, and end, jobs that have them.
     """
 
-    role: _Arn
+    role: str = Field(pattern=_ROLE)
     max_priority: int | None = Field(
         default=None, ge=0, le=MAX_PRIORITY, description="Highest priority it may give a job."
     )
-    training_role: _Arn | None = Field(
-        default=None, description="Role of its training jobs, which it may pass to SageMaker."
+    training_role: str | None = Field(
+        default=None, pattern=_ROLE, description="Role of its training jobs, which it may pass to SageMaker."
     )
     job_tags: dict[str, str] | None = None
 
@@ -105,7 +119,7 @@ class AlarmLevel(Model):
 class Alarms(Model):
     """Alarms of a queue; each has a default of its own, and is off where it is false."""
 
-    topic: _Arn | None = Field(default=None, description="SNS topic that is told.")
+    topic: str | None = Field(default=None, pattern=_TOPIC, description="SNS topic that is told.")
     preempted_jobs: AlarmLevel | Literal[False] | None = None
     failed_jobs: AlarmLevel | Literal[False] | None = None
     waiting_time: AlarmLevel | Literal[False] | None = None
@@ -155,19 +169,10 @@ class Team(Model):
     """An account and its Regions: one stage, deployed by ``cdk deploy 'TEAM/*'``."""
 
     account: str | None = Field(
-        default=None, pattern=r"^\d{12}$", description="In quotation marks; the account of the credentials by default."
+        default=None, pattern=_ACCOUNT, description="In quotation marks; the account of the credentials by default."
     )
     defaults: Defaults = Defaults()
-    regions: dict[Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d+$")], Region]
-
-    @model_validator(mode="after")
-    def _submitters_are_of_the_account(self) -> Self:
-        """Refuse what the CDK would leave out in silence: a policy can't be attached to another account's role."""
-        queues = [queue for region in self.regions.values() for queue in region.queues]
-        for submitter in (one for queue in queues for share in queue.shares for one in share.submitters):
-            if self.account is not None and submitter.role.split(":")[4] != self.account:
-                raise ValueError(f"submitter {submitter.role} is not a role of account {self.account}")
-        return self
+    regions: dict[Annotated[str, Field(pattern=_REGION)], Region]
 
 
 class Deployment(Model):
@@ -175,22 +180,7 @@ class Deployment(Model):
 
     version: Literal[1] = 1
     defaults: Defaults = Defaults()
-    teams: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=64)], Team]
-
-    @model_validator(mode="after")
-    def _queue_names_are_unique(self) -> Self:
-        seen: dict[tuple[str | None, str, str], str] = {}
-        for team_name, team in self.teams.items():
-            for region_name, region in team.regions.items():
-                for queue in region.queues:
-                    place = (team.account, region_name, queue.name)
-                    if place in seen:
-                        raise ValueError(
-                            f"queue {queue.name!r} of {region_name} is declared by {seen[place]} and {team_name}: "
-                            "names are unique in an account and Region"
-                        )
-                    seen[place] = team_name
-        return self
+    teams: dict[Annotated[str, Field(pattern=_TEAM, max_length=64)], Team]
 
     def queues(self) -> Iterator[tuple[str, str, int, Queue]]:
         """Yield team, Region, index and queue of every queue, with what it inherits."""

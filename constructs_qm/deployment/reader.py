@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from constructs_qm.deployment.contradictions import contradictions_in
+from constructs_qm.deployment.form import faults_of
 from constructs_qm.deployment.models import Deployment, Queue
 from constructs_qm.validation.declared import DeclaredQueue, Field, Keys
 from constructs_qm.validation.document import Document, read
 from constructs_qm.validation.policy_reader import declare_policy
-from quota_scheduler import DocumentError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["declare_deployment", "parse_deployment", "read_deployment"]
-
-_HELP = {
-    "missing": "is missing",
-    "extra_forbidden": "is no key here",
-    "string_type": "is not text: put it in quotation marks",
-}
 
 
 def read_deployment(path: Path) -> Deployment:
@@ -39,24 +34,24 @@ def read_deployment(path: Path) -> Deployment:
 
     Raises
     ------
+    FormError
+        It has the wrong form: all faults, each with line, column and rule.
     DocumentError
-        It has the wrong form; the message names file, line and column of the first error.
+        It can't be read.
     """
     return parse_deployment(read(path))
 
 
 def parse_deployment(document: Document) -> Deployment:
-    """Make a deployment of a document; raises DocumentError as :func:`read_deployment`."""
+    """Make a deployment of a document; raises FormError as :func:`read_deployment`."""
     try:
-        return Deployment.model_validate(document.data)
+        deployment = Deployment.model_validate(document.data)
     except ValidationError as error:
-        first, *more = error.errors(include_url=False)
-        keys: Keys = first["loc"]
-        place = document.place(keys)
-        where = ":".join(str(part) for part in (document.path, *(place or ())))
-        what = _HELP.get(first["type"], first["msg"].removeprefix("Value error, "))
-        count = f" (and {len(more)} more)" if more else ""
-        raise DocumentError(f"{where}: {'.'.join(map(str, keys)) or 'deployment'}: {what}{count}") from None
+        raise document.error(faults_of(document.data, error.errors(include_url=False))) from None
+    faults = [*contradictions_in(deployment)]
+    if faults:
+        raise document.error(faults)
+    return deployment
 
 
 def declare_deployment(path: Path, deployment: Deployment) -> list[DeclaredQueue]:

@@ -6,11 +6,12 @@ which become the maps of their long forms.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from constructs_qm.documents import read_document
+from constructs_qm.validation.form_error import FormError, PlacedFault
 from quota_scheduler import DocumentError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from constructs_qm.validation.declared import Keys
+    from quota_scheduler.policy_form import FormFault
 
 __all__ = ["MAX_BYTES", "Document", "read"]
 
@@ -25,6 +27,7 @@ MAX_BYTES = 10_000_000
 """Ten times the largest template CloudFormation takes."""
 
 MAX_DEPTH, MAX_VALUES = 100, 500_000
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STANDARD = "tag:yaml.org,2002:"
@@ -52,10 +55,15 @@ class Document:
         if self._root is None:
             try:
                 # JSON is YAML, but for tabs; their width doesn't matter here
-                self._root = yaml.compose(self._text.replace("\t", " "), Loader=_Loader)
+                self._root = yaml.compose(_without_tabs(self._text), Loader=_Loader)
             except yaml.YAMLError:
                 return None
         return _place(self._root, keys) if self._root is not None else None
+
+    def error(self, faults: Iterable[FormFault]) -> FormError:
+        """Return the error of these faults, in order of their places."""
+        placed = [PlacedFault(*fault[:3], *(self.place(fault.keys) or (1, 1))) for fault in faults]
+        return FormError(self.path, sorted(placed, key=lambda fault: fault[-2:]))
 
 
 def read(path: Path) -> Document:
@@ -72,33 +80,64 @@ def read(path: Path) -> Document:
 
     Raises
     ------
+    FormError
+        QM-F01 to QM-F03: it is not UTF-8, not well-formed, larger than 10 MB, nested deeper than 100 levels, or names
+        a key twice.
     DocumentError
-        The file can't be read, is larger than 10 MB, nested deeper than 100 levels, not UTF-8 or not well-formed,
-        or names a key twice.
+        The file can't be read.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise DocumentError(f"{path}: larger than {MAX_BYTES // 1_000_000} MB")
-        text = path.read_text(encoding="utf-8")
+            raise _RefusedError("QM-F02", f"file is larger than {MAX_BYTES // 1_000_000} MB")
+        content = path.read_bytes()
+        return (_parse_json if path.suffix == ".json" else _parse_yaml)(path, content.decode("utf-8"))
     except OSError as error:
         raise DocumentError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise DocumentError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start})") from None
-    if path.suffix == ".json":
-        data = read_document(path)
-        _bound(path, data)
-        return Document(path, data, text)
-    return _parse_yaml(path, text.replace("\t", " ") if text.lstrip().startswith("{") else text)
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        raise FormError(path, [PlacedFault("QM-F01", f"not UTF-8 text: {error.reason}", "", line, column)]) from None
+    except _RefusedError as error:
+        raise FormError(path, [error.fault]) from None
 
 
-def _bound(path: Path, data: Any) -> None:
-    """Raise DocumentError for a document nested too deep."""
+class _RefusedError(Exception):
+    """A document refused for what stands at one place."""
+
+    def __init__(self, rule: str, message: str, line: int = 1, column: int = 1) -> None:
+        self.fault = PlacedFault(rule, message, "", line, column)
+
+    @classmethod
+    def at(cls, mark: Any, rule: str, message: str) -> _RefusedError:
+        return cls(rule, message, mark.line + 1, mark.column + 1)
+
+
+def _parse_json(path: Path, text: str) -> Document:
+    try:
+        data = json.loads(text, object_pairs_hook=_unique_keys)
+        if not _is_deep(data):
+            return Document(path, data, text)
+    except json.JSONDecodeError as error:
+        raise _RefusedError("QM-F01", f"not JSON: {error.msg.lower()}", error.lineno, error.colno) from None
+    except (RecursionError, KeyError):
+        pass
+    except ValueError as error:
+        raise _RefusedError("QM-F01", f"not JSON: {error}") from None
+    return _parse_yaml(path, _without_tabs(text))  # which knows the place, and refuses it
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise KeyError
+    return document
+
+
+def _is_deep(data: Any) -> bool:
     level: list[Any] = [data]
     for _ in range(MAX_DEPTH):
         level = [item for value in level for item in _items(value)]
-        if not level:
-            return
-    raise DocumentError(f"{path}: nested deeper than {MAX_DEPTH} levels")
+    return bool(level)
 
 
 def _items(value: Any) -> Iterable[Any]:
@@ -107,24 +146,29 @@ def _items(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list) else ()
 
 
+def _without_tabs(text: str) -> str:
+    """Return JSON as YAML takes it."""
+    return text.replace("\t", " ")
+
+
 def _parse_yaml(path: Path, text: str) -> Document:
+    if text.lstrip().startswith("{"):
+        text = _without_tabs(text)
     try:
         depth = 0
         for event in yaml.parse(text, Loader=_Loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
-                raise DocumentError(f"{path}: nested deeper than {MAX_DEPTH} levels")
+                raise _RefusedError.at(event.start_mark, "QM-F02", _TOO_DEEP)
         root = yaml.compose(text, Loader=_Loader)
-        data = _Values().of(root, 0) if root is not None else None
+        return Document(path, _Values().of(root, 0) if root is not None else None, text, root)
     except yaml.MarkedYAMLError as error:
+        deep = "nesting depth" in str(error.problem)  # the scanner looks ahead, and has a limit of its own
+        fault = ("QM-F02", _TOO_DEEP) if deep else ("QM-F01", f"not YAML: {error.problem}")
         mark = error.problem_mark
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
-        raise DocumentError(f"{path}{place}: not YAML: {error.problem}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        if isinstance(error, DocumentError):
-            raise
-        raise DocumentError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-    return Document(path, data, text, root)
+        raise (_RefusedError(*fault) if mark is None else _RefusedError.at(mark, *fault)) from None
+    except yaml.YAMLError as error:
+        raise _RefusedError("QM-F01", f"not YAML: {' '.join(str(error).split())}") from None
 
 
 class _Values:
@@ -138,7 +182,7 @@ class _Values:
     def of(self, node: yaml.Node, depth: int) -> Any:
         self._count += 1
         if self._count > MAX_VALUES or depth > MAX_DEPTH:
-            raise yaml.MarkedYAMLError(problem="too many values, aliases included", problem_mark=node.start_mark)
+            raise _RefusedError.at(node.start_mark, "QM-F02", "too many values, aliases included")
         short = node.tag[1:] if node.tag.startswith("!") else ""
         if not short:
             return self._plain(node, depth)
@@ -149,13 +193,19 @@ class _Values:
 
     def _plain(self, node: yaml.Node, depth: int) -> Any:
         if isinstance(node, yaml.ScalarNode):
-            return self._scalars.construct_object(node)
+            return self._scalar(node)
         if node.tag.startswith(_STANDARD) and node.tag.removeprefix(_STANDARD) not in ("map", "seq"):
-            raise yaml.MarkedYAMLError(problem=f"tag {node.tag} is not taken", problem_mark=node.start_mark)
+            raise _RefusedError.at(node.start_mark, "QM-F01", f"not YAML: tag {node.tag} is not taken")
         if isinstance(node, yaml.SequenceNode):
             return [self.of(item, depth + 1) for item in node.value]
         assert isinstance(node, yaml.MappingNode)
         return self._mapping(node, depth)
+
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        try:
+            return self._scalars.construct_object(node)
+        except ValueError as error:  # such as the 99th of a month
+            raise _RefusedError.at(node.start_mark, "QM-F01", f"not YAML: {error}") from None
 
     def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[Any, Any]:
         if id(node) not in self._merged:
@@ -165,7 +215,7 @@ class _Values:
         values: dict[Any, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.MarkedYAMLError(problem="a key is no plain value", problem_mark=key_node.start_mark)
+                raise _RefusedError.at(key_node.start_mark, "QM-F01", "not YAML: a key is no plain value")
             values[self._plain(key_node, depth)] = self.of(value_node, depth + 1)
         return values
 
@@ -173,8 +223,9 @@ class _Values:
         seen = set()
         for key_node, _ in node.value:
             if isinstance(key_node, yaml.ScalarNode) and key_node.value in seen:
-                problem = f"key {key_node.value!r} is given twice: give it once"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
+                raise _RefusedError.at(
+                    key_node.start_mark, "QM-F03", f"key {key_node.value!r} is given twice: give it once"
+                )
             seen.add(key_node.value if isinstance(key_node, yaml.ScalarNode) else None)
 
 

@@ -13,10 +13,12 @@ from constructs_qm.validation.declared import (
     Limits,
     Source,
 )
-from quota_scheduler import DocumentError, PolicyError, load_policy
+from quota_scheduler.policy_form import check_policy_form
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from constructs_qm.validation.document import Document
 
 __all__ = ["declare_policy", "is_policy", "read_policies"]
 
@@ -27,27 +29,25 @@ def is_policy(data: Any) -> bool:
     return all(isinstance(version, dict) and {"environment", "shares"} & version.keys() for version in versions)
 
 
-def read_policies(file: Path, data: Any) -> list[DeclaredQueue]:
+def read_policies(document: Document) -> list[DeclaredQueue]:
     """Read a policy file; each version of a policy over time stands for a queue.
 
     Raises
     ------
-    DocumentError
+    FormError
         It has the wrong form.
     """
-    if isinstance(data, list):
-        return [_read(file, version, (index,), f"[{index}]") for index, version in enumerate(data)]
-    return [_read(file, data, (), "")]
-
-
-def _read(file: Path, data: dict[str, Any], keys: Keys, path: str) -> DeclaredQueue:
-    try:
-        load_policy(data, as_deployed=True)
-    except PolicyError:
-        pass  # the checks tell every finding, not only the first
-    except DocumentError as error:
-        raise DocumentError(f"{file}: {path and f'{path}: '}{error}") from None
-    return declare_policy(file, data, keys, path)
+    versions: list[tuple[Keys, str, Any]] = [((), "", document.data)]
+    if isinstance(document.data, list):
+        versions = [((index,), f"[{index}]", version) for index, version in enumerate(document.data)]
+    faults = [
+        fault._replace(where=".".join(filter(None, (path, fault.where))), keys=(*keys, *fault.keys))
+        for keys, path, version in versions
+        for fault in check_policy_form(version)
+    ]
+    if faults:
+        raise document.error(faults)
+    return [declare_policy(document.path, version, keys, path) for keys, path, version in versions]
 
 
 def declare_policy(file: Path, data: dict[str, Any], keys: Keys, path: str) -> DeclaredQueue:

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from constructs_qm.validation.document import Document, read
+from quota_scheduler import Level
 from quota_scheduler.rule_catalogue import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from constructs_qm.validation.form_error import FormError
     from constructs_qm.validation.located import Located
-    from quota_scheduler import Level
 
-__all__ = ["Row", "rows_of"]
+__all__ = ["Row", "rows_of", "rows_of_form"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,15 @@ def rows_of(found: Iterable[Located]) -> list[Row]:
     """Look up where each finding stands: the program's line if it is known, else that of the document."""
     documents: dict[Path, Document] = {}
     return [_row(item, documents) for item in found]
+
+
+def rows_of_form(error: FormError) -> list[Row]:
+    """Return what is wrong with the form of a file."""
+    file = _relative(error.file)
+    return [
+        Row(rule, Level.ERROR, message, where, file, line, column, RULES[rule].mend)
+        for rule, message, where, line, column in error.faults
+    ]
 
 
 def _row(item: Located, documents: dict[Path, Document]) -> Row:

@@ -6,17 +6,16 @@ the caller's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from quota_scheduler.exceptions import DocumentError, PolicyError
 from quota_scheduler.findings import Finding, errors_in
 from quota_scheduler.policy import QuotaPolicy, QuotaShare, ResourceSharing
+from quota_scheduler.policy_form import check_policy_form
 from quota_scheduler.policy_rules import check_policy
 
 __all__ = ["dump_policy", "load_policy"]
-
-_SHARE_KEYS = {"name", "limits", "strategy", "borrowLimit", "inSharePreemption", "state"}
 
 
 def load_policy(document: object, *, as_deployed: bool = False) -> QuotaPolicy:
@@ -42,15 +41,12 @@ def load_policy(document: object, *, as_deployed: bool = False) -> QuotaPolicy:
     PolicyError
         The policy breaks a rule of level ``error``.
     """
-    mapping = require_mapping(document, "policy")
-    for key in ("environment", "shares"):
-        if key not in mapping:
-            raise DocumentError(f"policy has no {key!r}: give environment and shares")
-    shares = mapping["shares"]
-    if isinstance(shares, str) or not isinstance(shares, Sequence):
-        raise DocumentError(f"shares is {type(shares).__name__}: give a list of quota shares")
-    environment = require_mapping(mapping["environment"], "environment")
-    policy = QuotaPolicy(environment, tuple(_load_share(share, i) for i, share in enumerate(shares)))
+    fault = next(check_policy_form(document), None)
+    if fault is not None:
+        raise DocumentError(str(fault))
+    assert isinstance(document, Mapping)
+    shares = tuple(_load_share(share, index) for index, share in enumerate(document["shares"]))
+    policy = QuotaPolicy(document["environment"], shares)
     errors = errors_in(check_policy(policy))
     if errors and not as_deployed:
         raise PolicyError(errors)
@@ -72,28 +68,13 @@ def require_mapping(value: object, what: str) -> Mapping[str, Any]:
     return value
 
 
-def _load_share(document: object, index: int) -> QuotaShare:
-    where = f"shares[{index}]"
-    share = require_mapping(document, where)
-    unknown = sorted(set(share) - _SHARE_KEYS)
-    if unknown:
-        allowed = ", ".join(sorted(_SHARE_KEYS))
-        raise DocumentError(f"{where} has unknown key {unknown[0]!r}: use {allowed}")
-    for key in ("name", "limits", "strategy"):
-        if key not in share:
-            raise DocumentError(f"{where} has no {key!r}: give name, limits and strategy")
-    in_share = share.get("inSharePreemption", False)
-    if not isinstance(in_share, bool):
-        raise DocumentError(f"{where}.inSharePreemption is {in_share!r}: use true or false")
-    state = share.get("state", "ENABLED")
-    if state not in ("ENABLED", "DISABLED"):
-        raise DocumentError(f"{where}.state is {state!r}: use ENABLED or DISABLED")
+def _load_share(share: Mapping[str, Any], index: int) -> QuotaShare:
     try:
         sharing = ResourceSharing(share["strategy"], share.get("borrowLimit"))
-        limits = require_mapping(share["limits"], f"{where}.limits")
-        return QuotaShare(share["name"], limits, sharing, in_share, state == "ENABLED")
+        in_share, enabled = share.get("inSharePreemption", False), share.get("state") != "DISABLED"
+        return QuotaShare(share["name"], share["limits"], sharing, in_share, enabled)
     except PolicyError as error:
-        raise PolicyError([_located(finding, where) for finding in error.findings]) from None
+        raise PolicyError([_located(finding, f"shares[{index}]") for finding in error.findings]) from None
 
 
 def _located(finding: Finding, where: str) -> Finding:

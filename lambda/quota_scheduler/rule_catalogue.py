@@ -1,4 +1,8 @@
-"""The policy rules in words: what each is about and how a finding of it is mended (contract.md section 6)."""
+"""The rules in words: what each is about and how a finding of it is mended.
+
+QM001 to QM015 are those of contract.md section 6, QM-A15 is of section 5; QM-W are thresholds of a what-if, QM-F the
+form of files.
+"""
 
 from __future__ import annotations
 
@@ -130,5 +134,45 @@ RULES: dict[str, RuleText] = {
         "Change of policy loses more utilisation than allowed",
         _ERROR,
         "Let shares lend what they leave idle, or allow a larger --max-utilisation-loss.",
+    ),
+    "QM-F01": RuleText(
+        "File that is not well-formed YAML or JSON in UTF-8",
+        _ERROR,
+        "Mend the syntax at this place.",
+    ),
+    "QM-F02": RuleText(
+        "File that is too large or nested too deep",
+        _ERROR,
+        "Keep to 10 MB, 100 levels and 500,000 values; each use of a YAML alias counts.",
+    ),
+    "QM-F03": RuleText(
+        "Key that is given twice",
+        _ERROR,
+        "Give each key once.",
+    ),
+    "QM-F04": RuleText(
+        "Key that is not known here",
+        _ERROR,
+        "Use one of the keys the message names, or leave it out.",
+    ),
+    "QM-F05": RuleText(
+        "Key that is missing",
+        _ERROR,
+        "Add the key.",
+    ),
+    "QM-F06": RuleText(
+        "Value of another type or form than its key takes",
+        _ERROR,
+        "Write the value in the form the message names.",
+    ),
+    "QM-F07": RuleText(
+        "Parts of a deployment file that contradict each other",
+        _ERROR,
+        "Change one of the two.",
+    ),
+    "QM-F08": RuleText(
+        "File of a kind that is not taken",
+        _ERROR,
+        "Give a policy file, a deployment file, a CloudFormation template or a cdk.out folder.",
     ),
 }

@@ -19,6 +19,7 @@ __all__ = [
     "check_priority",
     "check_sharing",
     "is_whole",
+    "short",
 ]
 
 MAX_CAPACITY_LIMITS = 5
@@ -37,7 +38,7 @@ def check_name(name: object, what: str = "name") -> Iterator[Finding]:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         yield _error(
             "QM001",
-            f"{what} {_short(name)} is not allowed: use 1 to 128 characters of A-Z a-z 0-9 - _",
+            f"{what} {short(name)} is not allowed: use 1 to 128 characters of A-Z a-z 0-9 - _",
         )
 
 
@@ -51,7 +52,7 @@ def check_limits(limits: object) -> Iterator[Finding]:
     """
     pairs = _pairs(limits)
     if pairs is None:
-        yield _error("QM002", f"capacity limits {_short(limits)} are not a map of unit to instances")
+        yield _error("QM002", f"capacity limits {short(limits)} are not a map of unit to instances")
         return
     if not 1 <= len(pairs) <= MAX_CAPACITY_LIMITS:
         yield _error(
@@ -72,17 +73,17 @@ def check_sharing(strategy: object, borrow_limit: object) -> Iterator[Finding]:
     """Yield QM006 for a strategy and borrow limit (None = not given) that don't go together."""
     if strategy not in _STRATEGIES:
         allowed = ", ".join(_STRATEGIES)
-        yield _error("QM006", f"sharing strategy {_short(strategy)} is unknown: use one of {allowed}")
+        yield _error("QM006", f"sharing strategy {short(strategy)} is unknown: use one of {allowed}")
     elif borrow_limit is not None and strategy != "LEND_AND_BORROW":
         yield _error(
             "QM006",
-            f"borrow limit {_short(borrow_limit)} is given for a share that doesn't borrow: "
+            f"borrow limit {short(borrow_limit)} is given for a share that doesn't borrow: "
             "leave it out or use LEND_AND_BORROW",
         )
     elif borrow_limit is not None and (not is_whole(borrow_limit) or borrow_limit < -1):
         yield _error(
             "QM006",
-            f"borrow limit {_short(borrow_limit)} is not allowed: "
+            f"borrow limit {short(borrow_limit)} is not allowed: "
             "use a whole percentage of 0 or more, or -1 for unlimited",
         )
 
@@ -91,7 +92,7 @@ def check_priority(priority: object) -> tuple[str, ...]:
     """Return one message unless `priority` is a whole number from 0 to 9999."""
     if is_whole(priority) and 0 <= priority <= MAX_PRIORITY:
         return ()
-    return (f"scheduling priority {_short(priority)} is not allowed: use a whole number from 0 to {MAX_PRIORITY}",)
+    return (f"scheduling priority {short(priority)} is not allowed: use a whole number from 0 to {MAX_PRIORITY}",)
 
 
 def _check_unit(unit: object) -> Iterator[Finding]:
@@ -104,7 +105,7 @@ def _check_unit(unit: object) -> Iterator[Finding]:
     elif not isinstance(unit, str) or not _INSTANCE_TYPE.fullmatch(unit):
         yield _error(
             "QM003",
-            f"capacity unit {_short(unit)} is not a SageMaker training instance type: use one such as ml.g5.xlarge",
+            f"capacity unit {short(unit)} is not a SageMaker training instance type: use one such as ml.g5.xlarge",
         )
 
 
@@ -112,7 +113,7 @@ def _check_capacity(unit: object, capacity: object) -> Iterator[Finding]:
     if not is_whole(capacity) or capacity < 1:
         yield _error(
             "QM002",
-            f"capacity {_short(capacity)} of {unit} is not allowed: use a whole number, at least 1",
+            f"capacity {short(capacity)} of {unit} is not allowed: use a whole number, at least 1",
         )
 
 
@@ -131,7 +132,7 @@ def _pairs(limits: object) -> list[tuple[object, object]] | None:
     return [(pair[0], pair[1]) for pair in pairs]
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
     """Return a value as shown in messages, cut so that the message stays one readable line."""
     text = repr(getattr(value, "value", value))
     return text if len(text) <= 80 else f"{text[:77]}..."

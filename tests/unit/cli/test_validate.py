@@ -207,25 +207,66 @@ def test_sarif(run: Run, write: Callable[[str, Any], Path]) -> None:
         assert physical["region"]["startColumn"] >= 1
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "says"),
-    [
-        ("a.json", "{", "a.json:1:2: not JSON"),
-        ("a.yaml", "a: [", "a.yaml:2:1: not YAML"),
-        ("a.yaml", "[" * 200 + "]" * 200, "nested deeper"),
-        ("a.json", "7", "a.json: neither a policy"),
-        ("a.yaml", "", "a.yaml: neither a policy"),
-        ("a.json", "[]", "a.json: neither a policy"),
-        ("a.json", '{"environment": {}}', "a.json: policy has no 'shares'"),
-        ("a.json", '{"environment": {}, "shares": [7]}', "a.json: shares[0] is int"),
-        ("a.json", '[{"environment": {}, "shares": {}}]', "a.json: [0]: shares is dict"),
-    ],
-)
-def test_bad_file(run: Run, write: Callable[[str, Any], Path], name: str, content: str, says: str) -> None:
-    status, out, err = run("validate", write(name, content))
-    assert (status, out) == (2, "")
-    assert says in err
-    assert err.count("\n") == 1
+MALFORMED: list[tuple[str, str, str, str, str]] = [
+    ("QM-F01", "a.json", "{", "1:2", "not JSON"),
+    ("QM-F01", "a.yaml", "a: [", "2:1", "not YAML"),
+    ("QM-F02", "a.yaml", "[" * 200 + "]" * 200, "1:101", "nested deeper"),
+    ("QM-F03", "a.json", '{"shares": [],\n "shares": []}', "2:2", "key 'shares' is given twice"),
+    ("QM-F08", "a.json", "7", "1:1", "neither a policy"),
+    ("QM-F08", "a.yaml", "", "1:1", "neither a policy"),
+    ("QM-F08", "a.json", "[]", "1:1", "neither a policy"),
+    ("QM-F05", "a.json", '{"environment": {}}', "1:1", "policy has no 'shares': give environment and shares"),
+    ("QM-F06", "a.json", '{"environment": {},\n "shares": [7]}', "2:13", "shares[0]: share is 7: give an object with"),
+    ("QM-F06", "a.json", '[{"environment": {}, "shares": {}}]', "1:22", "[0].shares: {} is not a list"),
+    ("QM002", "a.yaml", "environment: 4\nshares: []", "1:1", "environment: 4 is not an object: give instance types"),
+    ("QM-F04", "a.yaml", "environment: {}\nshares:\n  - {name: a, limits: {}, strategy: LEND, stat: ON}", "3:43",
+     "shares[0]: unknown key 'stat': did you mean state? use name, limits"),
+    ("QM001", "a.yaml", "environment: {}\nshares:\n  - {limits: {}, strategy: LEND}", "3:5", "share has no 'name'"),
+    ("QM002", "a.yaml", "environment: {}\nshares:\n  - {name: a, strategy: LEND}", "3:5", "share has no 'limits'"),
+    ("QM006", "a.yaml", "environment: {}\nshares:\n  - {name: a, limits: {}}", "3:5", "share has no 'strategy'"),
+    ("QM-F06", "a.yaml", "environment: {}\nshares:\n  - {name: a, limits: {}, strategy: LEND, state: on}", "3:43",
+     "shares[0].state: True is not allowed: use ENABLED or DISABLED"),
+    ("QM-F04", "a.yaml", "environment: {}\nshares:\n  - {name: a, limits: {}, strateg: LEND}", "3:27",
+     "shares[0]: unknown key 'strateg': did you mean strategy? use name, limits, strategy, borrowLimit, "
+     "inSharePreemption, state [QM-F04]\n"),
+    ("QM-F04", "a.yaml", "temas: {}\ndefaults: {}", "1:1", "unknown key 'temas': did you mean teams?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "name", "content", "place", "says"), MALFORMED)
+def test_malformed_file(
+    run: Run, write: Callable[[str, Any], Path], rule: str, name: str, content: str, place: str, says: str
+) -> None:
+    """One line on standard error, with place and rule; in every format of findings, too."""
+    path = write(name, content)
+    outcomes = {form: run("validate", path, "--format", form) for form in ("text", "json", "sarif", "junit")}
+    for status, _, err in outcomes.values():
+        assert (status, err.count("\n")) == (2, 1)
+        for part in (f"batch-quota: {path}:{place}: ", says, f"[{rule}]"):
+            assert part in err
+    assert f"{name}:{place}: error {rule}: " in outcomes["text"][1]
+    first = json.loads(outcomes["json"][1])["findings"][0]
+    assert (first["rule"], first["level"], first["file"]) == (rule, "error", name)
+    assert (f"{first['line']}:{first['column']}", bool(first["mend"])) == (place, True)
+    result = json.loads(outcomes["sarif"][1])["runs"][0]["results"][0]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert (result["ruleId"], f"{region['startLine']}:{region['startColumn']}") == (rule, place)
+    assert rule in {failure.attrib["type"] for failure in Xml.fromstring(outcomes["junit"][1]).iter("failure")}
+
+
+def test_every_fault_of_form_is_told_and_other_files_are_checked(run: Run, write: Callable[[str, Any], Path]) -> None:
+    bad = write("bad.yaml", "environment: 4\nshares: 7")
+    other = write("other.yaml", policy(share("a", 5)))
+    status, out, err = run("validate", "--json", bad, other)
+    assert status == 2
+    found = [(entry["file"], entry["rule"]) for entry in json.loads(out)["findings"] if entry["level"] == "error"]
+    assert found == [("other.yaml", "QM005"), ("bad.yaml", "QM002"), ("bad.yaml", "QM-F06")]
+    assert err.endswith("[QM002] (and 1 more)\n")
+
+
+def test_share_of_no_form_beside_one_with_a_bad_value(run: Run, write: Callable[[str, Any], Path]) -> None:
+    status, out, _ = run("validate", "--json", write("a.json", {**policy(share("a", 0)), "shares": [share("a", 0), 7]}))
+    assert (status, [entry["path"] for entry in json.loads(out)["findings"]]) == (2, ["shares[1]"])
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from constructs_qm.deployment.sample import import_sample
 from constructs_qm.deployment.schema import deployment_schema
 from constructs_qm.validation.checks import check
 from constructs_qm.validation.declared import Declarations
+from constructs_qm.validation.form_error import FormError
 from constructs_qm.validation.report_rows import rows_of
 from quota_scheduler import DocumentError
 
@@ -117,34 +118,99 @@ def test_finding_has_rule_line_and_column(
     assert expected in findings(write(FILE.replace(old, new)))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("borrowLimit: 50", "borrowLimt: 50", "quota.yaml:16:86: teams.a.regions.eu-west-1.queues.0.shares.0."),
-        ("borrowLimit: 50", "borrowLimit: half", "quota.yaml:16:86"),
-        ("borrowLimit: 50", "borrowLimit: true", "quota.yaml:16:86"),
-        ("limits: {ml.g5.xlarge: 2}, strategy", "strategy", "limits: is missing"),
-        ('"111111111111"\n    defaults', "111111111111\n    defaults", "account: is not text: put it in quotation"),
-        ("eu-west-1:\n", "Ireland:\n", "quota.yaml:11:7"),
-        ("  a:\n", "  a/b:\n", "quota.yaml:7:3"),
-        ("threshold: 5", "threshold: 0", "quota.yaml:5:"),
-        ("2}}", '2}, submitters: [{role: "arn:aws:iam::222222222222:role/x"}]}', "is not a role of account 1111"),
-        ("teams:", "temas:", "quota.yaml"),
-        ("teams:", "version: 2\nteams:", "version"),
-    ],
-)  # fmt: skip
-def test_wrong_form_names_the_place(write: Callable[[str], Path], old: str, new: str, says: str) -> None:
+SHARE = "a/eu-west-1/training.shares.vision"
+SUBMITTER = '2}, submitters: [{role: "arn:aws:iam::111111111111:role/x"}]}'
+
+FORM: list[tuple[str, str, str, tuple[int, int], str, str]] = [
+    # where a policy rule is about the value, it is that rule
+    ("borrowLimit: 50", "borrowLimit: half", "QM006", (16, 86), f"{SHARE}.borrowLimit", "borrow limit 'half' is not"),
+    ("borrowLimit: 50", "borrowLimit: true", "QM006", (16, 86), f"{SHARE}.borrowLimit", "borrow limit True is not"),
+    ("borrowLimit: 50", "borrowLimit: 1.5", "QM006", (16, 86), f"{SHARE}.borrowLimit", "borrow limit 1.5 is not"),
+    ("LEND_AND_BORROW", "[LEND]", "QM006", (16, 59), f"{SHARE}.strategy", "strategy ['LEND'] is unknown: use one of"),
+    ("share: {strategy: LEND,", "share: {strategy: 7,", "QM006", (2, 11), "defaults.share.strategy", "strategy 7 is"),
+    ("name: vision", "name: 7", "QM001", (16, 18), "a/eu-west-1/training.shares.0.name", "name 7 is not allowed"),
+    ("name: training", "name: [training]", "QM001", (13, 13), "a/eu-west-1/0.name", "name ['training'] is not"),
+    ("name: training", "priority: 1", "QM001", (13, 13), "a/eu-west-1/0", "'name' is missing: give name, environment"),
+    ("limits: {ml.g5.xlarge: 2}, strategy", "strategy", "QM002", (16, 17), SHARE, "'limits' is missing: give name, l"),
+    ("{ml.g5.xlarge: 2}, strategy", "7, strategy", "QM002", (16, 32), f"{SHARE}.limits", "limits 7 are not a map"),
+    ("{ml.g5.xlarge: 2}, strategy", '{ml.g5.xlarge: "2"}, strategy', "QM002", (16, 41),
+     f"{SHARE}.limits.ml.g5.xlarge", "capacity '2' of ml.g5.xlarge is not allowed: use a whole number"),
+    ("{ml.g5.xlarge: 4}", "{5: 4}", "QM003", (14, 27), "a/eu-west-1/training.environment.5", "unit 5 is not a Sage"),
+    ("_EXCEEDED: 600", "_EXCEEDED: 1h", "QM008", (4, 18), f"defaults.queue.timeLimits.{LIMIT}", "time limit of '1h' s"),
+    # else one of form
+    ("borrowLimit: 50", "borrowLimt: 50", "QM-F04", (16, 86), SHARE, "'borrowLimt': did you mean borrowLimit? use s"),
+    ("threshold: 5", "threshhold: 5", "QM-F04", (5, 49), "defaults.queue.alarms.preemptedJobs", "mean threshold?"),
+    ("teams:", "other:", "QM-F05", (1, 1), "", "'teams' is missing: give teams"),
+    ("        queues:", "        all:", "QM-F05", (11, 7), "teams.a.regions.eu-west-1", "'queues' is missing"),
+    ('"111111111111"\n    defaults', "111111111111\n    defaults", "QM-F06", (8, 5), "teams.a.account",
+     "111111111111 is not allowed: use text, in quotation marks"),
+    ('"111111111111"\n    defaults', '"1111"\n    defaults', "QM-F06", (8, 5), "teams.a.account", "id of 12 digits"),
+    ("eu-west-1:\n", "Ireland:\n", "QM-F06", (11, 7), "teams.a.regions.Ireland", "use a Region such as eu-west-1"),
+    ("  a:\n", "  a/b:\n", "QM-F06", (7, 3), "teams.a/b", "a team name that begins with a letter"),
+    ("threshold: 5", "threshold: 0", "QM-F06", (5, 49), "defaults.queue.alarms.preemptedJobs.threshold", "more than 0"),
+    ("threshold: 5", "threshold: 5, periodSeconds: 90", "QM-F06", (5, 63),
+     "defaults.queue.alarms.preemptedJobs.periodSeconds", "90 is not allowed: use a multiple of 60"),
+    ("failedJobs: false", "failedJobs: true", "QM-F06", (5, 14), "defaults.queue.alarms.failedJobs",
+     "True is not allowed: use a map with threshold, periodSeconds, periods, or false"),
+    ("name: training", "name: training\n            priority: 1001", "QM-F06", (14, 13),
+     "a/eu-west-1/training.priority", "1001 is not allowed: use 0 to 1000"),
+    ("name: training", "name: training\n            state: ON", "QM-F06", (14, 13), "a/eu-west-1/training.state",
+     "use 'ENABLED' or 'DISABLED'"),
+    ("inSharePreemption: true", "inSharePreemption: 1", "QM-F06", (2, 27), "defaults.share.inSharePreemption",
+     "1 is not allowed: use true or false"),
+    ("teams:", "version: 2\nteams:", "QM-F06", (6, 1), "version", "2 is not allowed: use 1"),
+    ("2}}", SUBMITTER.replace("arn:aws:iam::111111111111:role/x", "vision"), "QM-F06", (17, 73),
+     "a/eu-west-1/training.shares.speech.submitters.0.role", "use the ARN of an IAM role such as arn:aws:iam::"),
+    ("2}}", SUBMITTER.replace("iam::111111111111:role/x", "s3:::bucket"), "QM-F06", (17, 73),
+     "a/eu-west-1/training.shares.speech.submitters.0.role", "use the ARN of an IAM role such as arn:aws:iam::"),
+    ("2}}", SUBMITTER.replace("111111111111", "222222222222"), "QM-F07", (17, 73),
+     "a/eu-west-1/training.shares.speech.submitters.0.role", "is not a role of account 111111111111: name one"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "rule", "place", "where", "says"), FORM)
+def test_wrong_form_names_rule_and_place(
+    write: Callable[[str], Path], old: str, new: str, rule: str, place: tuple[int, int], where: str, says: str
+) -> None:
     assert old in FILE
-    with pytest.raises(DocumentError) as error:
+    with pytest.raises(FormError) as error:
         read_deployment(write(FILE.replace(old, new)))
-    assert says in str(error.value)
+    faults = {(fault.rule, (fault.line, fault.column), fault.where): fault for fault in error.value.faults}
+    assert (rule, place, where) in faults
+    assert says in faults[rule, place, where].message
     assert "\n" not in str(error.value)
+
+
+def test_each_fault_is_told_once_and_from_the_top(write: Callable[[str], Path]) -> None:
+    text = FILE.replace("borrowLimit: 50", "borrowLimit: half").replace("threshold: 5", "threshold: 0")
+    with pytest.raises(FormError) as error:
+        read_deployment(write(text))
+    assert [(fault.rule, fault.line) for fault in error.value.faults] == [("QM-F06", 5), ("QM006", 16)]
+
+
+@pytest.mark.parametrize(("old", "new"), [("threshold: 5", "treshold: 5"), ("teams:", "defaults2:\nteam:")])
+def test_misspelt_key_is_not_told_as_missing_too(write: Callable[[str], Path], old: str, new: str) -> None:
+    with pytest.raises(FormError) as error:
+        read_deployment(write(FILE.replace(old, new)))
+    assert {fault.rule for fault in error.value.faults} == {"QM-F04"}
+
+
+def test_takes_what_is_nearly_wrong(write: Callable[[str], Path]) -> None:
+    text = FILE.replace("2}}", SUBMITTER).replace("borrowLimit: 50", "borrowLimit: -1")
+    text = text.replace("threshold: 5", "threshold: 0.5, periodSeconds: 120").replace("teams:", "version: 1\nteams:")
+    read_deployment(write(text.replace("name: training", "name: training\n            priority: 1000")))
 
 
 def test_queue_names_are_unique_in_an_account_and_region(write: Callable[[str], Path]) -> None:
     document = yaml.safe_load(FILE)
     document["teams"]["b"] = document["teams"]["a"]
-    with pytest.raises(DocumentError, match="queue 'training' of eu-west-1 is declared by a and b"):
+    with pytest.raises(FormError, match=r"queue 'training' of eu-west-1 is declared by a and b: .*\[QM-F07\]"):
+        read_deployment(write(yaml.safe_dump(document)))
+    for near in (
+        {"account": "222222222222"},
+        {"regions": {"eu-west-2": document["teams"]["a"]["regions"]["eu-west-1"]}},
+    ):
+        document["teams"]["b"] = {**document["teams"]["a"], **near}
         read_deployment(write(yaml.safe_dump(document)))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from constructs_qm.validation.document import MAX_BYTES, read
-from quota_scheduler import DocumentError
+from constructs_qm.validation.form_error import FormError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,30 +37,43 @@ def test_yaml(tmp_path: Path, text: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "says"),
+    ("name", "text", "rule", "place", "says"),
     [
-        ("a.yaml", "[" * 100_000, "nest"),
-        ("a.yaml", "- " * 50_000 + "a", "nested deeper than 100 levels"),
-        ("a.json", "[" * 101 + "]" * 101, "nested deeper than 100 levels"),
-        ("a.json", "[" * 100_000, "a.json"),
-        ("a.yaml", LAUGHS, "too many values"),
-        ("a.yaml", "a: !!python/object/apply:os.system ['true']", "a.yaml:1:4: not YAML: tag"),
-        ("a.yaml", "a: !!python/name:os.system", "a.yaml:1:4: not YAML"),
-        ("a.yaml", "a: 1\nb:\n  c: 1\n  c: 2\n", "a.yaml:4:3: not YAML: key 'c' is given twice"),
-        ("a.yaml", "? [a]\n: b", "a key is no plain value"),
-        ("a.yaml", "a: *nowhere", "a.yaml:1:4: not YAML"),
-        ("a.yaml", "a: 2026-99-99", "a.yaml: not YAML"),
-        ("a.json", "{", "a.json:1:2: not JSON"),
-        ("a.yaml", "x" * (MAX_BYTES + 1), "larger than 10 MB"),
+        ("a.yaml", "[" * 100_000, "QM-F02", (1, 1001), "nested deeper than 100 levels"),
+        ("a.yaml", "- " * 50_000 + "a", "QM-F02", (1, 201), "nested deeper than 100 levels"),
+        ("a.json", "[\n" + "[" * 100 + "]" * 101, "QM-F02", (2, 100), "nested deeper than 100 levels"),
+        ("a.json", '{"a":\n\t' + "[" * 100_000, "QM-F02", (2, 1001), "nested deeper than 100 levels"),
+        ("a.yaml", LAUGHS, "QM-F02", None, "too many values"),
+        ("a.yaml", "x" * (MAX_BYTES + 1), "QM-F02", (1, 1), "larger than 10 MB"),
+        ("a.yaml", "a: !!python/object/apply:os.system ['true']", "QM-F01", (1, 4), "not YAML: tag"),
+        ("a.yaml", "a: !!python/name:os.system", "QM-F01", (1, 4), "not YAML"),
+        ("a.yaml", "? [a]\n: b", "QM-F01", (1, 3), "a key is no plain value"),
+        ("a.yaml", "a: *nowhere", "QM-F01", (1, 4), "not YAML"),
+        ("a.yaml", "a:\n  - 2026-99-99", "QM-F01", (2, 5), "not YAML: month must be in 1..12"),
+        ("a.yaml", "a: b: c", "QM-F01", (1, 5), "not YAML: mapping values are not allowed"),
+        ("a.yaml", "a:\n\tb: 1", "QM-F01", (2, 1), "not YAML"),
+        ("a.yaml", "a: \x00", "QM-F01", (1, 1), "not YAML"),
+        ("a.json", "{", "QM-F01", (1, 2), "not JSON"),
+        ("a.json", f'{{"a": {"9" * 5000}}}', "QM-F01", (1, 1), "not JSON"),
+        ("a.yaml", b"a: 1\nb: \xff", "QM-F01", (2, 4), "not UTF-8 text"),
+        ("a.yaml", "a: 1\nb:\n  c: 1\n  c: 2\n", "QM-F03", (4, 3), "key 'c' is given twice"),
+        ("a.json", '{"a": 1,\n "b": {"c": 1,\n\t"c": 2}}', "QM-F03", (3, 2), "key 'c' is given twice"),
     ],
 )
-def test_refuses(tmp_path: Path, name: str, text: str, says: str) -> None:
+def test_refuses(
+    tmp_path: Path, name: str, text: str | bytes, rule: str, place: tuple[int, int] | None, says: str
+) -> None:
     path = tmp_path / name
-    path.write_text(text)
-    with pytest.raises(DocumentError) as error:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(FormError) as error:
         read(path)
-    assert says in str(error.value)
+    (fault,) = error.value.faults
+    assert fault.rule == rule
+    assert place in (None, (fault.line, fault.column))
+    assert says in fault.message
+    assert str(error.value) == f"{path}:{fault.line}:{fault.column}: {fault.message} [{rule}]"
     assert "\n" not in str(error.value)
+    assert len(fault.message) < 300
 
 
 @pytest.mark.parametrize(
