@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.templates import DELETE, GOOD, edited, limits, submitter
+from support.rule_pairs import first_pairs, template_of
 
 from constructs_qm.validation.assembly_reader import read_assembly
 from constructs_qm.validation.checks import check
 from constructs_qm.validation.template_reader import read_templates
 from quota_scheduler import Level
+from quota_scheduler.rule_catalogue import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,23 +54,7 @@ for file in sorted(HERE.glob("QM*.json")):
     + END
 )
 
-EDITS: dict[str, list[tuple[str, Any]]] = {
-    "QM001": [("Vision.Properties.QuotaShareName", "a b")],
-    "QM002": [("Environment.Properties.CapacityLimits", limits(g5=4, a=1, b=1, c=1, d=1, e=1))],
-    "QM003": [("Environment.Properties.CapacityLimits.0.CapacityUnit", "NUM_INSTANCES")],
-    "QM004": [("Speech.Properties.QuotaShareName", "vision")],
-    "QM005": [("Vision.Properties.CapacityLimits", limits(g5=5))],
-    "QM006": [("Speech.Properties.ResourceSharingConfiguration.BorrowLimit", 100)],
-    "QM007": [("Policy.Properties", {"FairsharePolicy": {"ShareDecaySeconds": 60}})],
-    "QM008": [("Queue.Properties.JobStateTimeLimitActions.0.MaxTimeSeconds", 599)],
-    "QM009": [("Environment.Properties.CapacityLimits", limits(g5=3))],
-    "QM010": [("Environment.Properties.CapacityLimits", limits(g5=5))],
-    "QM011": [("Speech.Properties.ResourceSharingConfiguration.Strategy", "RESERVE")],
-    "QM012": [("Vision.Properties.ResourceSharingConfiguration.BorrowLimit", 150)],
-    "QM013": [("Queue.Properties.JobStateTimeLimitActions.1", DELETE)],
-    "QM014": [("Team", submitter({"Fn::Sub": "${Queue}*"}))],
-    "QM015": [("Vision.Properties.CapacityLimits.0.MaxCapacity", {"Ref": "Count"})],
-}
+PAIRS = first_pairs()
 
 MIXED = (
     START
@@ -180,10 +165,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Synth]:
 
 @pytest.fixture(scope="module")
 def every_rule(run: Callable[..., Synth]) -> Synth:
-    """A hand-written template for each rule, and one without fault."""
-    files = {f"{rule}.json": edited(*edits) for rule, edits in EDITS.items()}
-    files["QM015.json"]["Parameters"] = {"Count": {"Type": "Number"}}
-    return run(EVERY_RULE, files={**files, "QM000.json": GOOD})
+    """Two hand-written templates for each rule, one that breaks it and one that nearly does."""
+    files = {}
+    for rule, (firing, near) in PAIRS.items():
+        files |= {f"{rule}-fires.json": template_of(firing), f"{rule}-nearly.json": template_of(near)}
+    return run(EVERY_RULE, files=files)
 
 
 @pytest.fixture(scope="module")
@@ -191,15 +177,17 @@ def mixed(run: Callable[..., Synth]) -> Synth:
     return run(MIXED)
 
 
-@pytest.mark.parametrize("rule", EDITS)
-def test_rule_fires_over_a_foreign_template(every_rule: Synth, rule: str) -> None:
-    assert rule in {found for found, path, _ in every_rule.found() if path.startswith(rule)}
+@pytest.mark.parametrize("rule", PAIRS)
+def test_rule_fires_over_a_foreign_template_and_not_where_it_nearly_does(every_rule: Synth, rule: str) -> None:
+    told = {path.split("/")[0] for found, path, _ in every_rule.found() if found == rule}
+    assert f"{rule}-fires" in told
+    assert f"{rule}-nearly" not in told
     assert f"[{rule}] (constructs-qm)" in every_rule.said
-
-
-def test_template_without_fault_is_not_told(every_rule: Synth) -> None:
-    assert [path for _, path, _ in every_rule.found() if path.startswith("QM000")] == []
     assert every_rule.status != 0
+
+
+def test_no_rule_over_policies_is_left_out() -> None:
+    assert PAIRS.keys() == {rule for rule in RULES if not rule.startswith("QM-")}
 
 
 def test_l1_share_of_a_typed_queue(mixed: Synth) -> None:
@@ -272,37 +260,3 @@ def test_warnings_fail_strict_runs_only(
 ) -> None:
     result = run(CLEAN.replace("COUNT", instances), *options)
     assert (result.status, {rule for rule, *_ in result.found()}) == (status, rules)
-
-
-@pytest.mark.slow
-def test_adds_under_a_tenth_to_the_synthesis_of_twenty_shares() -> None:
-    """The time within the plugin: that of whole runs varies by more than a tenth from one to the next."""
-    import time
-
-    import aws_cdk as cdk
-
-    from constructs_qm import QuotaManagedQueue, ResourceSharing
-    from constructs_qm.validation import QuotaPolicyChecks
-
-    within = []
-
-    class Timed(QuotaPolicyChecks):
-        def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
-            started = time.perf_counter()
-            report = super().validate(context)
-            within.append(time.perf_counter() - started)
-            return report
-
-    def seconds(*plugins: QuotaPolicyChecks) -> float:
-        started = time.perf_counter()
-        app = cdk.App()
-        queue = QuotaManagedQueue(cdk.Stack(app, "Stack"), "Training", capacity={"ml.g5.xlarge": 20})
-        for number in range(20):
-            queue.add_quota_share(f"s{number}", capacity={"ml.g5.xlarge": 1}, sharing=ResourceSharing.lend())
-        cdk.Validations.of(app).add_plugins(*plugins)
-        app.synth()
-        return time.perf_counter() - started
-
-    runs = [(seconds(), seconds(Timed())) for _ in range(10)]
-    without, _ = (sorted(times)[5] for times in zip(*runs, strict=True))
-    assert sorted(within)[5] < without / 10
