@@ -6,6 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 
 from constructs_qm._version import __version__
@@ -92,11 +93,9 @@ def _sarif_result(row: Row, rule_index: int) -> dict[str, Any]:
 def _uri(row: Row) -> str:
     """Return the file as a URI reference; for what is deployed and has no file, its resource."""
     if row.file is None:
-        return f"aws-batch/{row.path.split('.')[0] or 'policy'}"
+        return quote(f"aws-batch/{row.path.split('.')[0] or 'policy'}")
     path = Path(row.file)
-    if path.is_absolute():
-        return path.as_uri()
-    return path.as_posix().replace("%", "%25").replace(" ", "%20").replace("#", "%23").replace("?", "%3F")
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 
 def as_junit(rows: Sequence[Row], *, strict: bool = False) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 from xml.etree import ElementTree as Xml
 
+import jsonschema
 import pytest
 import yaml
 from support.templates import GOOD, edited, limits
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
     Run = Callable[..., tuple[int, str, str]]
 
-CASES = Path(__file__).parents[2] / "cases"
+ROOT = Path(__file__).parents[3]
+CASES = ROOT / "tests" / "cases"
 G5 = "ml.g5.xlarge"
 
 
@@ -182,29 +185,59 @@ def test_junit_holds_any_text(run: Run, write: Callable[[str, Any], Path]) -> No
     assert "QM001" in {case.attrib["name"].split()[0] for case in Xml.fromstring(out).iter("testcase")}
 
 
-def test_sarif(run: Run, write: Callable[[str, Any], Path]) -> None:
-    """The properties that the SARIF 2.1.0 schema and code scanning require, and their types."""
-    path = write("a b.json", policy(share("a", 5), share("b", 3)))
-    log = json.loads(run("validate", path, "--format", "sarif")[1])
-    assert log["version"] == "2.1.0"
-    assert log["$schema"].endswith("sarif-schema-2.1.0.json")
+@pytest.fixture(scope="module")
+def sarif_schema() -> jsonschema.Draft202012Validator:
+    """The published schema, from the package that ships it."""
+    path = ROOT / "node_modules" / "@microsoft" / "sarif-multitool-ts" / "assets" / "sarif-2.1.0.schema.json"
+    return jsonschema.Draft202012Validator(
+        json.loads(path.read_text()), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rules"),
+    [
+        ("fine.json", FINE, []),
+        ("a b%#?ä.json", policy(share("a", 5), share("b", 3)), ["QM005", "QM009"]),
+        ("p.json", policy(share('a\x00<&]]>"', 2)), ["QM001"]),
+        ("many.json", [document for *_, document in FIRING], None),
+        ("t.yaml", SHORT_TAGS, ["QM013", "QM005", "QM009"]),
+        ("malformed.yaml", "environment: 4\nshares: 7", ["QM002", "QM-F06"]),
+        ("syntax.json", "{", ["QM-F01"]),
+    ],
+)
+def test_sarif(
+    run: Run,
+    write: Callable[[str, Any], Path],
+    sarif_schema: jsonschema.Draft202012Validator,
+    name: str,
+    content: Any,
+    rules: list[str] | None,
+) -> None:
+    """Valid against the published schema, and what code scanning asks for beyond it."""
+    log = json.loads(run("validate", write(name, content), "--format", "sarif")[1])
+    assert [error.message for error in sarif_schema.iter_errors(log)] == []
     (single,) = log["runs"]
-    assert set(single) == {"tool", "columnKind", "results"}
-    driver = single["tool"]["driver"]
-    rules = driver["rules"]
-    assert driver["name"] == "constructs-qm"
-    assert len({rule["id"] for rule in rules}) == len(rules)
-    assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in rules)
-    assert [result["ruleId"] for result in single["results"]] == ["QM005", "QM009"]
+    told = [result["ruleId"] for result in single["results"]]
+    assert rules is None or told == rules
+    described = single["tool"]["driver"]["rules"]
     for result in single["results"]:
-        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-        assert result["level"] in ("none", "note", "warning", "error")
-        assert result["message"]["text"]
-        assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
+        assert described[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["partialFingerprints"]
         physical = result["locations"][0]["physicalLocation"]
-        assert physical["artifactLocation"] == {"uri": "a%20b.json"}
+        uri = physical["artifactLocation"]["uri"]
+        assert (unquote(uri), uri.isascii(), " " in uri) == (name, True, False)
         assert physical["region"]["startLine"] >= 1
-        assert physical["region"]["startColumn"] >= 1
+    assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in described)
+
+
+def test_the_sarif_schema_would_refuse_a_wrong_log(
+    run: Run, write: Callable[[str, Any], Path], sarif_schema: jsonschema.Draft202012Validator
+) -> None:
+    log = json.loads(run("validate", write("p.json", policy(share("a", 5))), "--format", "sarif")[1])
+    for change in ({"level": "fatal"}, {"message": "text"}, {"line": 3}, {"ruleIndex": "0"}):
+        wrong = {**log, "runs": [{**log["runs"][0], "results": [{**log["runs"][0]["results"][0], **change}]}]}
+        assert list(sarif_schema.iter_errors(wrong)), change
 
 
 MALFORMED: list[tuple[str, str, str, str, str]] = [
