@@ -44,7 +44,7 @@ def _first_waiting(queue: JobQueue, share: str, count: int) -> list[Job]:
     state = queue.scheduler.state.shares.get(share)
     if state is None:  # still CREATING
         return []
-    lanes = (lane.waiting.first(count) for lane in state.lanes.values())
+    lanes = (lane.first(count) for lane in state.lanes.values())
     return heapq.nsmallest(count, (job for jobs in lanes for job in jobs), key=lambda job: job.entry or ())
 
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from quota_scheduler.ledger import Pool
-    from quota_scheduler.queue_state import Lane, ShareState
+    from quota_scheduler.queue_state import Lane
 
 __all__ = ["Attention"]
 
 
 class Attention:
-    """Shares to look at, and what the front jobs of the others wait for.
+    """Lanes to look at, and what the front jobs of the others wait for.
 
     Attributes
     ----------
-    awake : dict of ShareState to None
-        Shares whose jobs, or what they hold, changed since the last pass came to rest. Every change
-        of anything adds one.
+    awake : dict of Lane to None
+        A lane of each share whose jobs, or what they hold, changed since the last pass came to rest.
+        Every change of anything adds one.
     watching : dict of Lane to None
         Lanes to be looked at once anything changes.
     """
@@ -30,7 +30,7 @@ class Attention:
     __slots__ = ("_eyeing", "_wishes", "awake", "watching")
 
     def __init__(self) -> None:
-        self.awake: dict[ShareState, None] = {}
+        self.awake: dict[Lane, None] = {}
         self.watching: dict[Lane, None] = {}
         self._eyeing: dict[Lane, None] = {}
         self._wishes: dict[Pool, dict[Lane, int]] = {}
@@ -72,6 +72,6 @@ class Attention:
         lanes = [lane for lane, count in wishes.items() if count <= idle]
         for lane in lanes:
             del wishes[lane]
-            self.awake[lane.owner] = None
+            self.awake[lane] = None
         pool.wished = min(wishes.values(), default=float("inf"))
         return bool(lanes)

@@ -43,8 +43,8 @@ class _ShareMeter:
     def advance(self, now: float) -> None:
         """Add up since the last change; of what is lent, the share's part is its part of all that is lendable."""
         pool = self.pool
-        elapsed = now - pool.since
-        if elapsed:
+        if pool.since != now:
+            elapsed = now - pool.since
             pool.since = now
             pool.held += pool.total * elapsed
             if pool.borrowed and pool.lendable:
@@ -59,11 +59,16 @@ class _ShareMeter:
 
     def change(self, count: int, now: float) -> None:
         """Count `count` instances more, or fewer, from `now` on."""
-        self.advance(now)
+        if self.since != now:
+            self.advance(now)
         pool, over = self.pool, self.use - self.limit
         self.use += count
         pool.total += count
-        borrowed = max(0, over + count) - max(0, over) if over + count > 0 or over > 0 else 0
+        borrowed = 0
+        if over + count > 0:
+            borrowed = count if over > 0 else over + count
+        elif over > 0:
+            borrowed = -over
         pool.borrowed += borrowed
         if self.lends:
             pool.lendable += borrowed - count

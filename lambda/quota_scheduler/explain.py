@@ -153,7 +153,7 @@ def _why_waiting(state: QueueState, job: Job) -> tuple[list[Cause], list[dict[st
     if front is not None and front is not job:
         text = f"It stands behind {front.id} (priority {front.rank}), the front job of share {job.share}"
         return [Cause("head-of-line", "", 0, (front.id,), text)], []
-    action = action_for_front(state, job, lane)
+    action = action_for_front(state, job)
     if action is not None:
         victims = [_victim(state, job, victim, kind) for victim, kind in action.victims]
         return ([] if victims else [Cause(action.rule.value, "", 0, (), "The next pass dispatches it")]), victims

@@ -30,7 +30,7 @@ __all__ = ["Lane", "QueueState", "ShareState"]
 _SUBMITTED, _RUNNABLE, _SCHEDULED = JobState.SUBMITTED, JobState.RUNNABLE, JobState.SCHEDULED
 
 
-class Lane:
+class Lane(WaitingQueue):
     """One line of waiting jobs, and the claim of its front job.
 
     A share has a single lane. Where only jobs that need the same units hold each other
@@ -42,24 +42,18 @@ class Lane:
         Name of the share it belongs to.
     owner : ShareState
         That share.
-    waiting : WaitingQueue
     claim : dict of Job to None
         Jobs that are being stopped for this lane's front job, in order of their choice;
         empty where there is no claim (contract.md section 3).
     """
 
-    __slots__ = ("claim", "owner", "share", "waiting")
+    __slots__ = ("claim", "owner", "share")
 
     def __init__(self, owner: ShareState) -> None:
+        super().__init__()
         self.share = owner.share.name
         self.owner = owner
-        self.waiting = WaitingQueue()
         self.claim: dict[Job, None] = {}
-
-    @property
-    def front(self) -> Job | None:
-        """The first waiting job."""
-        return self.waiting.front
 
 
 class ShareState:
@@ -139,7 +133,7 @@ class QueueState:
         for share in policy.shares:
             state = self.shares[share.name]
             state.adopt(share)
-            self._awake[state] = None
+            self._awake.update(dict.fromkeys(state.lanes.values()))
             for demand, job_class in state.classes.items():
                 job_class.blocked = blocked_reason(policy, self.assumptions, share, demand)
             self.misjudged += state.lanes.values()
@@ -169,23 +163,23 @@ class QueueState:
         keeps_place = self._requeue_keeps_place or job.state is _SUBMITTED
         job.state = _RUNNABLE
         job.runnable_since = now
-        lane.waiting.add(job, job.created if keeps_place else now)
-        if lane.waiting.front is job:
+        lane.add(job, job.created if keeps_place else now)
+        if lane.front is job:
             self._front_changed(lane)
 
     def leave_queue(self, job: Job) -> None:
         """Take a waiting job out of its lane."""
         lane = job.job_class.lane
-        was_front = lane.waiting.front is job
-        lane.waiting.remove(job)
+        was_front = lane.front is job
+        lane.remove(job)
         job.blocked = None
         if was_front:
             self._front_changed(lane)
 
     def _front_changed(self, lane: Lane) -> None:
         """Have another front job, or one whose priority changed, looked at."""
-        self._awake[lane.owner] = None
-        front = lane.waiting.front
+        self._awake[lane] = None
+        front = lane.front
         if front is not None and front.blocked is not front.job_class.blocked:
             self.misjudged.append(lane)
         if self._by_unit:
@@ -193,7 +187,7 @@ class QueueState:
 
     def turn(self, lane: Lane) -> tuple[float, int, int]:
         """Return the place of a front job among those of all lanes (contract.md section 2)."""
-        job = lane.waiting.front
+        job = lane.front
         if job is None or job.entry is None:
             return 0.0, 0, 0
         return job.entry[1] if self._by_created else job.runnable_since, -job.rank, job.sequence
@@ -203,22 +197,18 @@ class QueueState:
         lanes = sorted((lane for share in self.shares.values() for lane in share.lanes.values()), key=self.turn)
         return [(job, lane) for lane in lanes if (job := self.first_of(lane)) is not None]
 
-    def fronts_to_look_at(self) -> list[tuple[Job, Lane]]:
+    def fronts_to_look_at(self) -> list[Job]:
         """Return the front jobs for which something might be done, in the order shares are served."""
-        awake, watching = self._awake, self.attention.watching
-        fronts = [
-            (job, lane)
-            for share in awake
-            for lane in share.lanes.values()
-            if (job := lane.waiting.front) is not None and job.blocked is None
-        ]
+        lanes, watching = self._awake, self.attention.watching
         if watching:
-            others = (lane for lane in watching if lane.owner not in awake)
-            fronts += [(job, lane) for lane in others if (job := self.front(lane)) is not None]
+            lanes = {**lanes, **watching}
         if self._by_unit:
-            fronts = [(job, lane) for job, lane in fronts if not self._held_up(job, lane)]
+            lanes = {sibling: None for lane in lanes for sibling in lane.owner.lanes.values()}
+            fronts = [job for lane in lanes if (job := self.front(lane)) is not None]
+        else:
+            fronts = [job for lane in lanes if (job := lane.front) is not None and job.blocked is None]
         if len(fronts) > 1:
-            fronts.sort(key=lambda front: self.turn(front[1]))
+            fronts.sort(key=lambda job: self.turn(job.job_class.lane))
         return fronts
 
     def first_of(self, lane: Lane) -> Job | None:
@@ -260,26 +250,26 @@ class QueueState:
         job_class = job.job_class
         job_class.hold(1)
         job_class.share.holding.add(job)
-        self._awake[job_class.share] = None
+        self._awake[job_class.lane] = None
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing any more."""
         job_class = job.job_class
         job_class.hold(-1)
         job_class.share.holding.remove(job)
-        self._awake[job_class.share] = None
+        self._awake[job_class.lane] = None
 
     def set_priority(self, job: Job, priority: int) -> None:
         """Change the priority of a waiting or holding job."""
         share, lane = job.job_class.share, job.job_class.lane
         if job.state.holds:
             share.holding.set_priority(job, priority)
-            self._awake[share] = None
+            self._awake[lane] = None
         else:
-            front = lane.waiting.front
+            front = lane.front
             job.priority = priority
-            lane.waiting.reorder(job)
-            if lane.waiting.front is not front or front is job:
+            lane.reorder(job)
+            if lane.front is not front or front is job:
                 self._front_changed(lane)
 
     def victim_order(self, job: Job) -> tuple[float, int]:
@@ -297,21 +287,21 @@ class QueueState:
         earlier = self.stopping.get(job)
         if earlier is not None:
             del earlier.claim[job]
-            self._awake[earlier.owner] = None
+            self._awake[earlier] = None
         self.stopping[job] = lane
-        self._awake[job.job_class.share] = None
+        self._awake[job.job_class.lane] = None
         if lane is not None:
             lane.claim[job] = None
-            self._awake[lane.owner] = None
+            self._awake[lane] = None
 
     def end_stopping(self, job: Job) -> Lane | None:
         """Count `job` as stopped; return the lane whose claim this completes, if any."""
         lane = self.stopping.pop(job)
-        self._awake[job.job_class.share] = None
+        self._awake[job.job_class.lane] = None
         if lane is None:
             return None
         del lane.claim[job]
-        self._awake[lane.owner] = None
+        self._awake[lane] = None
         return None if lane.claim else lane
 
     def claims(self) -> Iterator[Lane]:

@@ -77,66 +77,67 @@ def next_action(state: QueueState) -> Action | None:
             return action
     fronts = state.fronts_to_look_at()
     entitled, others = [], []
-    for job, lane in fronts:
+    for job in fronts:
         job_class = job.job_class
         if not job_class.within_limit():
-            others.append((job, lane))
-        elif job_class.fits() and (not state.stopping or _fits_later(state, job, lane)):
-            return Action(_OWN_QUOTA, job, lane)
+            others.append(job)
+        elif job_class.fits() and (not state.stopping or _fits_later(state, job)):
+            return Action(_OWN_QUOTA, job, job_class.lane)
         else:
-            entitled.append((job, lane))
-    for job, lane in entitled:
-        action = _reclaim(state, job, lane)
+            entitled.append(job)
+    for job in entitled:
+        action = _reclaim(state, job)
         if action is not None:
             return action
     if attention.fulfil_wishes():
         return next_action(state)
-    for job, lane in others:
-        if lane.owner.borrows:
-            if _borrow(state, job, lane):
-                return Action(_BORROW, job, lane)
+    for job in others:
+        if job.job_class.share.borrows:
+            if _borrow(state, job):
+                return Action(_BORROW, job, job.job_class.lane)
             if not assumptions.skip_unfit_fronts:
                 break
-    for job, lane in fronts:
-        if lane.owner.preempts and lane.owner.holding.lowest < job.rank:
-            action = _preempt_in_share(state, job, lane)
+    for job in fronts:
+        if job.job_class.share.preempts:
+            action = _preempt_in_share(state, job)
             if action is not None:
                 return action
     attention.rest()
-    for _, lane in entitled:
-        attention.watch(lane)
-    for job, lane in others:
-        _leave(state, job, lane)
+    for job in entitled:
+        attention.watch(job.job_class.lane)
+    for job in others:
+        _leave(state, job)
     return None
 
 
-def _leave(state: QueueState, job: Job, lane: Lane) -> None:
+def _leave(state: QueueState, job: Job) -> None:
     """Say what, beside a change of its own share, may help a front job that isn't entitled."""
-    share = lane.owner
+    job_class = job.job_class
+    share = job_class.share
     if not state.assumptions.skip_unfit_fronts:
-        state.attention.watch(lane)
+        state.attention.watch(job_class.lane)
     elif share.preempts and share.holding.lowest < job.rank:
-        _leave_preemptor(state, job, lane)
+        _leave_preemptor(state, job)
     elif share.borrows:
-        _leave_borrower(state.attention, lane, job.job_class)
+        _leave_borrower(state.attention, job_class)
 
 
-def _leave_preemptor(state: QueueState, job: Job, lane: Lane) -> None:
+def _leave_preemptor(state: QueueState, job: Job) -> None:
     """Leave a job that stopping all lower-priority jobs of its share doesn't serve."""
     attention, job_class = state.attention, job.job_class
-    attention.eye(lane)
+    attention.eye(job_class.lane)
     before = [account.use for account, _ in job_class.parts]
     with Trial() as trial:
         for holder in lower_priority_jobs(job):
             trial.release(holder)
         if state.stopping or job_class.within_limit():
-            attention.watch(lane)
-        elif lane.owner.borrows:
+            attention.watch(job_class.lane)
+        elif job_class.share.borrows:
             freed = [use - account.use for use, (account, _) in zip(before, job_class.parts, strict=True)]
-            _leave_borrower(attention, lane, job_class, freed)
+            _leave_borrower(attention, job_class, freed)
 
 
-def _leave_borrower(attention: Attention, lane: Lane, job_class: JobClass, freed: Sequence[int] = ()) -> None:
+def _leave_borrower(attention: Attention, job_class: JobClass, freed: Sequence[int] = ()) -> None:
     """Leave a job that can only borrow until enough is idle, unless its share's own ceiling is in the way.
 
     `freed` is what it could free of each unit by itself, and has in the ledger as it is.
@@ -146,23 +147,24 @@ def _leave_borrower(attention: Attention, lane: Lane, job_class: JobClass, freed
             return
     for index, (account, count) in enumerate(job_class.parts):
         if account.need(count) > 0 and account.lends:
-            attention.wish(lane, account.pool, count - freed[index] if freed else count)
+            attention.wish(job_class.lane, account.pool, count - freed[index] if freed else count)
             return
-    attention.watch(lane)
+    attention.watch(job_class.lane)
 
 
-def action_for_front(state: QueueState, job: Job, lane: Lane) -> Action | None:
+def action_for_front(state: QueueState, job: Job) -> Action | None:
     """Return what a pass would do for one front job if it came to it, or None."""
-    if not job.job_class.within_limit():
-        if _borrow(state, job, lane):
-            return Action(_BORROW, job, lane)
-    elif job.job_class.fits() and _fits_later(state, job, lane):
-        return Action(_OWN_QUOTA, job, lane)
+    job_class = job.job_class
+    if not job_class.within_limit():
+        if _borrow(state, job):
+            return Action(_BORROW, job, job_class.lane)
+    elif job_class.fits() and _fits_later(state, job):
+        return Action(_OWN_QUOTA, job, job_class.lane)
     else:
-        action = _reclaim(state, job, lane)
+        action = _reclaim(state, job)
         if action is not None:
             return action
-    return _preempt_in_share(state, job, lane)
+    return _preempt_in_share(state, job)
 
 
 def action_for_claimant(state: QueueState, lane: Lane) -> Action | None:
@@ -171,18 +173,19 @@ def action_for_claimant(state: QueueState, lane: Lane) -> Action | None:
     if job is None:
         return None
     if not job.job_class.within_limit():
-        return Action(_BORROW, job, lane) if _borrow(state, job, lane) else None
-    return Action(_OWN_QUOTA, job, lane) if job.job_class.fits() and _fits_later(state, job, lane) else None
+        return Action(_BORROW, job, lane) if _borrow(state, job) else None
+    return Action(_OWN_QUOTA, job, lane) if job.job_class.fits() and _fits_later(state, job) else None
 
 
-def _fits_later(state: QueueState, job: Job, lane: Lane) -> bool:
+def _fits_later(state: QueueState, job: Job) -> bool:
     """Step 1, for an entitled job that fits: I1 and I4 hold with it once claims are served, too."""
-    with Outlook(state, lane):
+    with Outlook(state, job.job_class.lane):
         return job.job_class.fits()
 
 
-def _reclaim(state: QueueState, job: Job, lane: Lane) -> Action | None:
+def _reclaim(state: QueueState, job: Job) -> Action | None:
     """Step 2: take back what borrowers hold for an entitled job."""
+    lane = job.job_class.lane
     with Outlook(state, lane) as trial:
         plan = _plan_reclaim(state, job, trial)
     if plan is None or not any(plan):
@@ -205,26 +208,29 @@ def _plan_reclaim(state: QueueState, job: Job, trial: Outlook) -> tuple[list[Job
     return victims, [victim for victim in for_borrowers if any(unit in need for unit, _ in victim.demand)]
 
 
-def _borrow(state: QueueState, job: Job, lane: Lane) -> bool:
+def _borrow(state: QueueState, job: Job) -> bool:
     """Step 3, for a job that isn't entitled: its share borrows, and I1, I3 and I4 hold now and later."""
-    if not lane.owner.borrows or not job.job_class.can_borrow():
+    job_class = job.job_class
+    if not job_class.share.borrows or not job_class.can_borrow():
         return False
     if not state.stopping:
         return True
-    with Outlook(state, lane) as outlook:
+    with Outlook(state, job_class.lane) as outlook:
         return outlook.can_borrow(job)
 
 
-def _preempt_in_share(state: QueueState, job: Job, lane: Lane) -> Action | None:
+def _preempt_in_share(state: QueueState, job: Job) -> Action | None:
     """Step 4: stop lower-priority jobs of the share of `job` so that 1, 2 or 3 can serve it."""
-    share = lane.owner
+    share = job.job_class.share
     if not share.preempts or share.holding.lowest >= job.rank or share.has_claim():
         return None
-    with Outlook(state, lane) as trial:
-        return _plan_in_share(state, job, lane, trial)
+    with Outlook(state, job.job_class.lane) as trial:
+        return _plan_in_share(state, job, trial)
 
 
-def _plan_in_share(state: QueueState, job: Job, lane: Lane, trial: Outlook) -> Action | None:
+def _plan_in_share(state: QueueState, job: Job, trial: Outlook) -> Action | None:
+    lane = job.job_class.lane
+
     def serves() -> bool:
         if job.job_class.within_limit():
             return borrowers_to_stop(state, job, trial) is not None

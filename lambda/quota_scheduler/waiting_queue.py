@@ -7,7 +7,7 @@ the front costs nothing.
 
 from __future__ import annotations
 
-import heapq
+from heapq import heapify, heappop, heappush, nsmallest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,36 +27,40 @@ class WaitingQueue:
         The first job.
     """
 
-    __slots__ = ("_count", "_heap", "front")
+    __slots__ = ("_gone", "_heap", "front")
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, float, int, Job]] = []
-        self._count = 0
+        self._gone = 0
         self.front: Job | None = None
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._heap) - self._gone
 
     def add(self, job: Job, time: float) -> None:
         """Add `job` with its place among equal priorities given by `time`, in seconds."""
         job.entry = entry = (-job.rank, time, job.sequence, job)
         heap = self._heap
-        heapq.heappush(heap, entry)
-        self._count += 1
+        heappush(heap, entry)
         if heap[0] is entry:
             self.front = job
 
     def remove(self, job: Job) -> None:
         """Take `job` out, wherever it stands."""
         job.entry = None
-        self._count -= 1
         heap = self._heap
-        while heap and heap[0][3].entry is not heap[0]:
-            heapq.heappop(heap)
-        self.front = heap[0][3] if heap else None
-        if len(heap) > 64 and self._count * 2 < len(heap):
-            self._heap = [entry for entry in heap if entry[3].entry is entry]
-            heapq.heapify(self._heap)
+        if self.front is job:
+            heappop(heap)
+            while heap and heap[0][3].entry is not heap[0]:
+                heappop(heap)
+                self._gone -= 1
+            self.front = heap[0][3] if heap else None
+        else:
+            self._gone += 1
+            if self._gone > 32 and self._gone * 2 > len(heap):
+                self._heap = list(self._live())
+                heapify(self._heap)
+                self._gone = 0
 
     def reorder(self, job: Job) -> None:
         """Give `job` the place its changed priority gives it."""
@@ -67,7 +71,7 @@ class WaitingQueue:
 
     def first(self, count: int) -> list[Job]:
         """Return the first `count` jobs in order."""
-        return [entry[3] for entry in heapq.nsmallest(count, self._live())]
+        return [entry[3] for entry in nsmallest(count, self._live())]
 
     def __iter__(self) -> Iterator[Job]:
         """Iterate over all jobs, in no order."""
