@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from benchmarks import decision, memory, scale, simulate_speed
+from benchmarks import decision, memory, plugin_cost, scale, simulate_speed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[str | None], Iterator[Figure]]] = {
     "scale": lambda _: scale.measure(),
     "memory": lambda _: memory.measure(),
     "decision": lambda _: decision.measure(),
+    "plugin_cost": lambda _: plugin_cost.measure(),
 }
 
 

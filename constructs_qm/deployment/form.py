@@ -130,7 +130,7 @@ def name_place(data: Any, keys: Keys) -> str:
         data = data[key]
         name = data.get("name") if isinstance(key, int) and isinstance(data, dict) else None
         words.append(name if isinstance(name, str) else str(key))
-    if len(words) > 5 and keys[0] == "teams":
+    if keys[:5:2] == ("teams", "regions", "queues") and len(keys) > 5:
         words = ["/".join(words[1:6:2]), *words[6:]]
     return ".".join(words)
 

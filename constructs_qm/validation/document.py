@@ -163,12 +163,21 @@ def _parse_yaml(path: Path, text: str) -> Document:
         root = yaml.compose(text, Loader=_Loader)
         return Document(path, _Values().of(root, 0) if root is not None else None, text, root)
     except yaml.MarkedYAMLError as error:
-        deep = "nesting depth" in str(error.problem)  # the scanner looks ahead, and has a limit of its own
-        fault = ("QM-F02", _TOO_DEEP) if deep else ("QM-F01", f"not YAML: {error.problem}")
-        mark = error.problem_mark
-        raise (_RefusedError(*fault) if mark is None else _RefusedError.at(mark, *fault)) from None
+        raise _syntax_error(error, text) from None
     except yaml.YAMLError as error:
         raise _RefusedError("QM-F01", f"not YAML: {' '.join(str(error).split())}") from None
+
+
+def _syntax_error(error: yaml.MarkedYAMLError, text: str) -> _RefusedError:
+    problem, mark = str(error.problem), error.problem_mark
+    if mark is None:
+        return _RefusedError("QM-F01", f"not YAML: {problem}")
+    if "nesting depth" in problem:  # the scanner looks ahead, and has a limit of its own
+        return _RefusedError.at(mark, "QM-F02", _TOO_DEEP)
+    line = text.split("\n")[mark.line : mark.line + 1]
+    if line and line[0].startswith("\t", mark.column):
+        problem = "a tab: indent with spaces"
+    return _RefusedError.at(mark, "QM-F01", f"not YAML: {problem}")
 
 
 class _Values:

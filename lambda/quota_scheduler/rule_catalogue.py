@@ -63,7 +63,7 @@ RULES: dict[str, RuleText] = {
     "QM006": RuleText(
         "Sharing strategy and borrow limit that do not go together",
         _ERROR,
-        "Give a borrow limit of -1 or more with LEND_AND_BORROW, and none with RESERVE or LEND.",
+        "Use RESERVE, LEND or LEND_AND_BORROW; the last one takes a borrow limit of -1 or more, the others none.",
     ),
     "QM007": RuleText(
         "Job queue, scheduling policy and service environment that do not go together",

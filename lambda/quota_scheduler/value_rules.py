@@ -72,8 +72,8 @@ def check_limits(limits: object) -> Iterator[Finding]:
 def check_sharing(strategy: object, borrow_limit: object) -> Iterator[Finding]:
     """Yield QM006 for a strategy and borrow limit (None = not given) that don't go together."""
     if strategy not in _STRATEGIES:
-        allowed = ", ".join(_STRATEGIES)
-        yield _error("QM006", f"sharing strategy {short(strategy)} is unknown: use one of {allowed}")
+        given = "no sharing strategy is given" if strategy is None else f"sharing strategy {short(strategy)} is unknown"
+        yield _error("QM006", f"{given}: use one of {', '.join(_STRATEGIES)}")
     elif borrow_limit is not None and strategy != "LEND_AND_BORROW":
         yield _error(
             "QM006",

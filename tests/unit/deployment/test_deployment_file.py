@@ -18,7 +18,9 @@ from constructs_qm.deployment.schema import deployment_schema
 from constructs_qm.validation.checks import check
 from constructs_qm.validation.declared import Declarations
 from constructs_qm.validation.form_error import FormError
-from constructs_qm.validation.report_rows import rows_of
+from constructs_qm.validation.inputs import read_input
+from constructs_qm.validation.report_formats import as_text
+from constructs_qm.validation.report_rows import rows_of, rows_of_form
 from quota_scheduler import DocumentError
 
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ RULES: list[tuple[str, str, tuple[str, str, int, int]]] = [
     ("speech, limits: {ml.g5.xlarge: 2}", "speech, limits: {ml.g5.xlarge: 5}",
      ("QM005", "a/eu-west-1/training.shares.speech.limits.ml.g5.xlarge", 17, 41)),
     ("borrowLimit: 50", "borrowLimit: -2", ("QM006", "a/eu-west-1/training.shares.vision.borrowLimit", 16, 86)),
+    ("share: {strategy: LEND,", "share: {", ("QM006", "a/eu-west-1/training.shares.speech.strategy", 17, 17)),
     ("LEND_AND_BORROW", "BORROW", ("QM006", "a/eu-west-1/training.shares.vision.strategy", 16, 59)),
     ("_EXCEEDED: 600", "_EXCEEDED: 599",
      ("QM008", f"a/eu-west-1/training.timeLimits.{LIMIT}", 13, 13)),
@@ -145,6 +148,8 @@ FORM: list[tuple[str, str, str, tuple[int, int], str, str]] = [
     ('"111111111111"\n    defaults', "111111111111\n    defaults", "QM-F06", (8, 5), "teams.a.account",
      "111111111111 is not allowed: use text, in quotation marks"),
     ('"111111111111"\n    defaults', '"1111"\n    defaults', "QM-F06", (8, 5), "teams.a.account", "id of 12 digits"),
+    ("eu-west-1:111111111111:t", "t", "QM-F06", (9, 33), "teams.a.defaults.queue.alarms.topic",
+     "use the ARN of an SNS topic such as arn:aws:sns:"),
     ("eu-west-1:\n", "Ireland:\n", "QM-F06", (11, 7), "teams.a.regions.Ireland", "use a Region such as eu-west-1"),
     ("  a:\n", "  a/b:\n", "QM-F06", (7, 3), "teams.a/b", "a team name that begins with a letter"),
     ("threshold: 5", "threshold: 0", "QM-F06", (5, 49), "defaults.queue.alarms.preemptedJobs.threshold", "more than 0"),
@@ -179,6 +184,43 @@ def test_wrong_form_names_rule_and_place(
     assert (rule, place, where) in faults
     assert says in faults[rule, place, where].message
     assert "\n" not in str(error.value)
+
+
+STRANGER: list[tuple[str, str, str]] = [
+    ("    strategy: RESERVE", "    strategy: RESERV",
+     "quota.yaml:59:17: error QM006: products/eu-west-1/training.shares.release.strategy: sharing strategy 'RESERV' is "
+     "unknown: use one of RESERVE, LEND, LEND_AND_BORROW"),
+    ("    strategy: RESERVE", "    borrowLimit: 5\n                strategy: RESERVE",
+     "quota.yaml:59:17: error QM006: products/eu-west-1/training.shares.release.borrowLimit: borrow limit 5 is given "
+     "for a share that doesn't borrow: leave it out or use LEND_AND_BORROW"),
+    ("48xlarge: 4\n                in", "48xlarge: 9\n                in",
+     "quota.yaml:28:19: error QM005: research/eu-west-1/training.shares.vision.limits.ml.p5.48xlarge: capacity limit 9 "
+     "of ml.p5.48xlarge is above the service environment's 8: lower it or raise the environment's"),
+    ("              - name: nightly\n",
+     "".join(f"              - {{name: s{n}, limits: {{ml.g5.12xlarge: 1}}, strategy: LEND}}\n" for n in range(19))
+     + "              - name: nightly\n",
+     "quota.yaml:51:13: error QM004: products/eu-west-1/training: 21 quota shares in one job queue: at most 20 are "
+     "allowed"),
+    ("arn:aws:iam::222222222222:role/release", "release",
+     "quota.yaml:61:21: error QM-F06: products/eu-west-1/training.shares.release.submitters.0.role: 'release' is not "
+     "allowed: use the ARN of an IAM role such as arn:aws:iam::111111111111:role/vision"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "says"), STRANGER, ids=[says.split()[2] for *_, says in STRANGER])
+def test_message_alone_is_enough_to_mend_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, says: str
+) -> None:
+    """What was given, what is allowed, how to mend it, where and by which rule: in one line."""
+    text = EXAMPLE.read_text()
+    assert old in text
+    monkeypatch.chdir(tmp_path)
+    Path("quota.yaml").write_text(text.replace(old, new, 1))
+    try:
+        rows = rows_of(check(read_input(Path("quota.yaml"))[0]))
+    except FormError as error:
+        rows = rows_of_form(error)
+    assert says in as_text(rows).splitlines()
 
 
 def test_each_fault_is_told_once_and_from_the_top(write: Callable[[str], Path]) -> None:

@@ -51,7 +51,7 @@ def test_yaml(tmp_path: Path, text: str, data: Any) -> None:
         ("a.yaml", "a: *nowhere", "QM-F01", (1, 4), "not YAML"),
         ("a.yaml", "a:\n  - 2026-99-99", "QM-F01", (2, 5), "not YAML: month must be in 1..12"),
         ("a.yaml", "a: b: c", "QM-F01", (1, 5), "not YAML: mapping values are not allowed"),
-        ("a.yaml", "a:\n\tb: 1", "QM-F01", (2, 1), "not YAML"),
+        ("a.yaml", "a:\n\tb: 1", "QM-F01", (2, 1), "not YAML: a tab: indent with spaces"),
         ("a.yaml", "a: \x00", "QM-F01", (1, 1), "not YAML"),
         ("a.json", "{", "QM-F01", (1, 2), "not JSON"),
         ("a.json", f'{{"a": {"9" * 5000}}}', "QM-F01", (1, 1), "not JSON"),
