@@ -111,16 +111,12 @@ def _allowed(keys: Keys, error: ErrorDetails) -> str:
 def _keys_in(data: Any, location: Iterable[str | int]) -> Keys:
     """Return a location without what pydantic adds: ``[key]``, and names of alternatives."""
     keys: list[str | int] = []
-    value = data
-    for key in location:
-        if (isinstance(value, dict) and key in value) or (isinstance(value, list) and isinstance(key, int)):
+    for part in location:
+        own: Iterable[Any] = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+        for key in [key for key in own if str(key) == str(part)][:1]:  # pydantic makes text of null
             keys.append(key)
-            value = _item(value, key)
+            data = data[key]
     return tuple(keys)
-
-
-def _item(value: Any, key: str | int) -> Any:
-    return value[key]
 
 
 def name_place(data: Any, keys: Keys) -> str:

@@ -1,8 +1,4 @@
-"""JSON and YAML documents whose values know their line and column; untrusted, so size and depth are bounded.
-
-YAML is loaded safely: only plain values, and CloudFormation's short intrinsic tags (``!Ref``, ``!GetAtt`` …),
-which become the maps of their long forms.
-"""
+"""JSON and YAML documents whose values know their line and column; untrusted, so size and depth are bounded."""
 
 from __future__ import annotations
 
@@ -11,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from constructs_qm.validation.form_error import FormError, PlacedFault
+from constructs_qm.validation.form_error import FormError, PlacedFault, RefusedError
+from constructs_qm.validation.yaml_values import YamlValues
 from quota_scheduler import DocumentError
 
 if TYPE_CHECKING:
@@ -26,12 +23,10 @@ __all__ = ["MAX_BYTES", "Document", "read"]
 MAX_BYTES = 10_000_000
 """Ten times the largest template CloudFormation takes."""
 
-MAX_DEPTH, MAX_VALUES = 100, 500_000
+MAX_DEPTH = 100
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_STANDARD = "tag:yaml.org,2002:"
-_UNTAGGED = ("Ref", "Condition")
 
 
 class Document:
@@ -88,7 +83,7 @@ def read(path: Path) -> Document:
     """
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise _RefusedError("QM-F02", f"file is larger than {MAX_BYTES // 1_000_000} MB")
+            raise RefusedError("QM-F02", f"file is larger than {MAX_BYTES // 1_000_000} MB")
         content = path.read_bytes()
         return (_parse_json if path.suffix == ".json" else _parse_yaml)(path, content.decode("utf-8"))
     except OSError as error:
@@ -97,19 +92,8 @@ def read(path: Path) -> Document:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         raise FormError(path, [PlacedFault("QM-F01", f"not UTF-8 text: {error.reason}", "", line, column)]) from None
-    except _RefusedError as error:
+    except RefusedError as error:
         raise FormError(path, [error.fault]) from None
-
-
-class _RefusedError(Exception):
-    """A document refused for what stands at one place."""
-
-    def __init__(self, rule: str, message: str, line: int = 1, column: int = 1) -> None:
-        self.fault = PlacedFault(rule, message, "", line, column)
-
-    @classmethod
-    def at(cls, mark: Any, rule: str, message: str) -> _RefusedError:
-        return cls(rule, message, mark.line + 1, mark.column + 1)
 
 
 def _parse_json(path: Path, text: str) -> Document:
@@ -118,11 +102,11 @@ def _parse_json(path: Path, text: str) -> Document:
         if not _is_deep(data):
             return Document(path, data, text)
     except json.JSONDecodeError as error:
-        raise _RefusedError("QM-F01", f"not JSON: {error.msg.lower()}", error.lineno, error.colno) from None
+        raise RefusedError("QM-F01", f"not JSON: {error.msg.lower()}", error.lineno, error.colno) from None
     except (RecursionError, KeyError):
         pass
     except ValueError as error:
-        raise _RefusedError("QM-F01", f"not JSON: {error}") from None
+        raise RefusedError("QM-F01", f"not JSON: {error}") from None
     return _parse_yaml(path, _without_tabs(text))  # which knows the place, and refuses it
 
 
@@ -159,83 +143,25 @@ def _parse_yaml(path: Path, text: str) -> Document:
         for event in yaml.parse(text, Loader=_Loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
-                raise _RefusedError.at(event.start_mark, "QM-F02", _TOO_DEEP)
+                raise RefusedError.at(event.start_mark, "QM-F02", _TOO_DEEP)
         root = yaml.compose(text, Loader=_Loader)
-        return Document(path, _Values().of(root, 0) if root is not None else None, text, root)
+        return Document(path, YamlValues(MAX_DEPTH).of(root) if root is not None else None, text, root)
     except yaml.MarkedYAMLError as error:
         raise _syntax_error(error, text) from None
     except yaml.YAMLError as error:
-        raise _RefusedError("QM-F01", f"not YAML: {' '.join(str(error).split())}") from None
+        raise RefusedError("QM-F01", f"not YAML: {' '.join(str(error).split())}") from None
 
 
-def _syntax_error(error: yaml.MarkedYAMLError, text: str) -> _RefusedError:
+def _syntax_error(error: yaml.MarkedYAMLError, text: str) -> RefusedError:
     problem, mark = str(error.problem), error.problem_mark
     if mark is None:
-        return _RefusedError("QM-F01", f"not YAML: {problem}")
+        return RefusedError("QM-F01", f"not YAML: {problem}")
     if "nesting depth" in problem:  # the scanner looks ahead, and has a limit of its own
-        return _RefusedError.at(mark, "QM-F02", _TOO_DEEP)
+        return RefusedError.at(mark, "QM-F02", _TOO_DEEP)
     line = text.split("\n")[mark.line : mark.line + 1]
     if line and line[0].startswith("\t", mark.column):
         problem = "a tab: indent with spaces"
-    return _RefusedError.at(mark, "QM-F01", f"not YAML: {problem}")
-
-
-class _Values:
-    """Makes plain values of YAML nodes; aliases count each time they are used, so that few can't become many."""
-
-    def __init__(self) -> None:
-        self._scalars = yaml.constructor.SafeConstructor()
-        self._count = 0
-        self._merged: set[int] = set()
-
-    def of(self, node: yaml.Node, depth: int) -> Any:
-        self._count += 1
-        if self._count > MAX_VALUES or depth > MAX_DEPTH:
-            raise _RefusedError.at(node.start_mark, "QM-F02", "too many values, aliases included")
-        short = node.tag[1:] if node.tag.startswith("!") else ""
-        if not short:
-            return self._plain(node, depth)
-        value = node.value if isinstance(node, yaml.ScalarNode) else self._plain(node, depth)
-        if short == "GetAtt" and isinstance(value, str):
-            value = value.split(".", 1)
-        return {short if short in _UNTAGGED else f"Fn::{short}": value}
-
-    def _plain(self, node: yaml.Node, depth: int) -> Any:
-        if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node)
-        if node.tag.startswith(_STANDARD) and node.tag.removeprefix(_STANDARD) not in ("map", "seq"):
-            raise _RefusedError.at(node.start_mark, "QM-F01", f"not YAML: tag {node.tag} is not taken")
-        if isinstance(node, yaml.SequenceNode):
-            return [self.of(item, depth + 1) for item in node.value]
-        assert isinstance(node, yaml.MappingNode)
-        return self._mapping(node, depth)
-
-    def _scalar(self, node: yaml.ScalarNode) -> Any:
-        try:
-            return self._scalars.construct_object(node)
-        except ValueError as error:  # such as the 99th of a month
-            raise _RefusedError.at(node.start_mark, "QM-F01", f"not YAML: {error}") from None
-
-    def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[Any, Any]:
-        if id(node) not in self._merged:
-            self._merged.add(id(node))
-            self._refuse_twice(node)
-            self._scalars.flatten_mapping(node)
-        values: dict[Any, Any] = {}
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise _RefusedError.at(key_node.start_mark, "QM-F01", "not YAML: a key is no plain value")
-            values[self._plain(key_node, depth)] = self.of(value_node, depth + 1)
-        return values
-
-    def _refuse_twice(self, node: yaml.MappingNode) -> None:
-        seen = set()
-        for key_node, _ in node.value:
-            if isinstance(key_node, yaml.ScalarNode) and key_node.value in seen:
-                raise _RefusedError.at(
-                    key_node.start_mark, "QM-F03", f"key {key_node.value!r} is given twice: give it once"
-                )
-            seen.add(key_node.value if isinstance(key_node, yaml.ScalarNode) else None)
+    return RefusedError.at(mark, "QM-F01", f"not YAML: {problem}")
 
 
 def _place(node: yaml.Node, keys: Keys) -> tuple[int, int]:

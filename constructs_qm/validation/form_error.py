@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quota_scheduler import DocumentError
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["FormError", "PlacedFault"]
+__all__ = ["FormError", "PlacedFault", "RefusedError"]
 
 
 class PlacedFault(NamedTuple):
@@ -52,3 +52,15 @@ class FormError(DocumentError):
         what = ": ".join(filter(None, (first.where, first.message)))
         count = f" (and {len(more)} more)" if more else ""
         super().__init__(f"{file}:{first.line}:{first.column}: {what} [{first.rule}]{count}")
+
+
+class RefusedError(Exception):
+    """A document refused while it is parsed, for what stands at one place."""
+
+    def __init__(self, rule: str, message: str, line: int = 1, column: int = 1) -> None:
+        self.fault = PlacedFault(rule, message, "", line, column)
+
+    @classmethod
+    def at(cls, mark: Any, rule: str, message: str) -> RefusedError:
+        """Return the error at a mark of PyYAML's, which counts from 0."""
+        return cls(rule, message, mark.line + 1, mark.column + 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -13,7 +15,6 @@ from quota_scheduler.rule_catalogue import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Run = Callable[..., tuple[int, str, str]]
 
@@ -161,3 +162,11 @@ def test_rule_fires_and_nearly_fires(
 
 def test_no_rule_of_the_catalogue_is_left_out() -> None:
     assert {rule for rule, *_ in PAIRS} | OTHER_FILES.keys() == RULES.keys()
+
+
+def test_every_rule_is_documented() -> None:
+    table = (Path(__file__).parents[3] / "docs" / "validation.md").read_text().partition("## Rules")[2]
+    documented = set(re.findall(r"QM(?:-[A-Z])?\d+", table))
+    for first, last in re.findall(r"(QM\S+) to (QM\S+)", table):
+        documented |= {rule for rule in RULES if first <= rule <= last}
+    assert documented == RULES.keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +13,21 @@ import yaml
 
 from constructs_qm.deployment.export import export_queue
 from constructs_qm.deployment.models import Deployment
-from constructs_qm.deployment.reader import declare_deployment, read_deployment
+from constructs_qm.deployment.reader import declare_deployment, parse_deployment, read_deployment
 from constructs_qm.deployment.sample import import_sample
 from constructs_qm.deployment.schema import deployment_schema
 from constructs_qm.validation.checks import check
 from constructs_qm.validation.declared import Declarations
+from constructs_qm.validation.document import Document
 from constructs_qm.validation.form_error import FormError
 from constructs_qm.validation.inputs import read_input
 from constructs_qm.validation.report_formats import as_text
 from constructs_qm.validation.report_rows import rows_of, rows_of_form
 from quota_scheduler import DocumentError
+from quota_scheduler.rule_catalogue import RULES as RULE_TEXTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "quota.yaml"
@@ -241,6 +244,44 @@ def test_takes_what_is_nearly_wrong(write: Callable[[str], Path]) -> None:
     text = FILE.replace("2}}", SUBMITTER).replace("borrowLimit: 50", "borrowLimit: -1")
     text = text.replace("threshold: 5", "threshold: 0.5, periodSeconds: 120").replace("teams:", "version: 1\nteams:")
     read_deployment(write(text.replace("name: training", "name: training\n            priority: 1000")))
+
+
+def places_in(data: Any, keys: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if keys:
+        yield keys
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        yield from places_in(value, (*keys, key))
+
+
+def form_error(document: Document) -> FormError | None:
+    """Return why a document is no deployment; one that is can be checked."""
+    try:
+        deployment = parse_deployment(document)
+    except FormError as error:
+        return error
+    check(Declarations(queues=declare_deployment(document.path, deployment)))
+    return None
+
+
+@pytest.mark.parametrize("value", [None, True, 7, 1.5, "text", [7], {}, {7: 7}, {None: {}}, {"x": {"y": 1}}])
+def test_any_value_anywhere_is_taken_or_refused_with_rule_and_place(value: Any) -> None:
+    example = yaml.safe_load(EXAMPLE.read_text())
+    del example["teams"]["products"]
+    refused = 0
+    for *above, last in places_in(example):
+        data = deepcopy(example)
+        target = data
+        for key in above:
+            target = target[key]
+        target[last] = value
+        document = Document(EXAMPLE, data, json.dumps(data, indent=1))
+        error = form_error(document)
+        if error is not None:
+            refused += 1
+            place = document.place(tuple(above))
+            assert all(fault.rule in RULE_TEXTS and "\n" not in fault.message for fault in error.faults)
+            assert any((fault.line, fault.column) >= place for fault in error.faults if place is not None)
+    assert refused
 
 
 def test_queue_names_are_unique_in_an_account_and_region(write: Callable[[str], Path]) -> None:
