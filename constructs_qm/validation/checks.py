@@ -121,7 +121,12 @@ def _check_limits(source: Source, limits: Limits) -> Iterator[Located]:
         if unknown:
             yield _skipped(source, limits.keys)
         pairs = [_with_placeholders(index, pair) for index, pair in enumerate(pairs)]
-    yield from located(check_limits(pairs), source, limits.keys)
+    places = dict.fromkeys(check_limits(pairs), limits.keys)
+    for pair in pairs if isinstance(pairs, list) else ():
+        if isinstance(pair, tuple) and len(pair) == 2:  # what a limit has wrong by itself is told of that one
+            places |= dict.fromkeys(check_limits([pair]), limits.unit_keys.get(str(pair[0]), limits.keys))
+    for finding, keys in places.items():
+        yield from located([finding], source, keys)
 
 
 def _with_placeholders(index: int, pair: Any) -> Any:

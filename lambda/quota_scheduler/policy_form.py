@@ -53,7 +53,7 @@ def check_policy_form(document: object) -> Iterator[FormFault]:
         As :func:`quota_scheduler.load_policy` takes it.
     """
     if not isinstance(document, Mapping):
-        yield FormFault("QM-F06", f"policy is {short(document)}: give an object with environment and shares")
+        yield FormFault("QM-F06", f"policy is {type(document).__name__}: give an object with environment and shares")
         return
     for key in ("environment", "shares"):
         if key not in document:

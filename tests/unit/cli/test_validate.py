@@ -35,8 +35,8 @@ FINE = policy(share("vision", 2, "LEND_AND_BORROW", borrowLimit=100), share("spe
 
 FIRING: list[tuple[str, str, dict[str, Any]]] = [
     ("QM001", "shares.a b.name", policy(share("a b", 2), share("b", 2))),
-    ("QM002", "shares.a.limits", policy(share("a", 0), share("b", 4))),
-    ("QM003", "shares.a.limits", policy({**share("a", 0), "limits": {"g5": 1}}, share("b", 4))),
+    ("QM002", "shares.a.limits.ml.g5.xlarge", policy(share("a", 0), share("b", 4))),
+    ("QM003", "shares.a.limits.g5", policy({**share("a", 0), "limits": {"g5": 1}}, share("b", 4))),
     ("QM004", "shares.a.name", policy(share("a", 2), share("a", 2))),
     ("QM005", "shares.a.limits.ml.g5.xlarge", policy(share("a", 5))),
     ("QM006", "shares.a.borrowLimit", policy(share("a", 2, borrowLimit=3), share("b", 2))),

@@ -101,8 +101,9 @@ def test_file_without_fault_but_a_time_limit(write: Callable[[str], Path]) -> No
 RULES: list[tuple[str, str, tuple[str, str, int, int]]] = [
     ("name: vision", "name: a b", ("QM001", "a/eu-west-1/training.shares.a b.name", 16, 18)),
     ("vision, limits: {ml.g5.xlarge: 2}", "vision, limits: {ml.g5.xlarge: 0}",
-     ("QM002", "a/eu-west-1/training.shares.vision.limits", 16, 32)),
-    ("environment: {ml.g5.xlarge: 4}", "environment: {g5: 4}", ("QM003", "a/eu-west-1/training.environment", 14, 13)),
+     ("QM002", "a/eu-west-1/training.shares.vision.limits.ml.g5.xlarge", 16, 41)),
+    ("environment: {ml.g5.xlarge: 4}", "environment: {g5: 4}",
+     ("QM003", "a/eu-west-1/training.environment.g5", 14, 27)),
     ("name: speech", "name: vision", ("QM004", "a/eu-west-1/training.shares.vision.name", 17, 18)),
     ("speech, limits: {ml.g5.xlarge: 2}", "speech, limits: {ml.g5.xlarge: 5}",
      ("QM005", "a/eu-west-1/training.shares.speech.limits.ml.g5.xlarge", 17, 41)),

@@ -13,6 +13,7 @@ from constructs_qm.validation.template_reader import read_templates
 
 LONG = "x" * 129
 QUEUES = {"Fn::Sub": "arn:${AWS::Partition}:batch:${AWS::Region}:${AWS::AccountId}:job-queue/*"}
+FIRST = ".CapacityLimits.0.MaxCapacity"
 SHARING, LIMITS = "Properties.ResourceSharingConfiguration", "Properties.CapacityLimits"
 ACTION = "Queue.Properties.JobStateTimeLimitActions.0"
 PARAMETER = {"Ref": "Parameter"}
@@ -27,14 +28,22 @@ FIRING: list[tuple[str, str, list[tuple[str, Any]]]] = [
     ("QM001", "Queue.JobQueueName", [("Queue.Properties.JobQueueName", LONG)]),
     ("QM001", "Environment.ServiceEnvironmentName", [("Environment.Properties.ServiceEnvironmentName", "")]),
     ("QM001", "Policy.Name", [("Policy.Properties.Name", "ä")]),
-    ("QM002", "Speech.CapacityLimits", [("Speech." + LIMITS, limits(g5=0)), ("Vision." + LIMITS, limits(g5=4))]),
+    (
+        "QM002",
+        "Speech.CapacityLimits.0.MaxCapacity",
+        [("Speech." + LIMITS, limits(g5=0)), ("Vision." + LIMITS, limits(g5=4))],
+    ),
     ("QM002", "Speech.CapacityLimits", [("Speech." + LIMITS, limits(g5=2) * 2)]),
     ("QM002", "Speech.CapacityLimits", [("Speech." + LIMITS, [])]),
     ("QM002", "Environment.CapacityLimits", [("Environment." + LIMITS, limits(g5=4, a=1, b=1, c=1, d=1, e=1))]),
-    ("QM003", "Environment.CapacityLimits", [("Environment." + LIMITS, [{"CapacityUnit": "g5", "MaxCapacity": 4}])]),
     (
         "QM003",
-        "Environment.CapacityLimits",
+        "Environment" + FIRST,
+        [("Environment." + LIMITS, [{"CapacityUnit": "g5", "MaxCapacity": 4}])],
+    ),
+    (
+        "QM003",
+        "Environment" + FIRST,
         [("Environment." + LIMITS, [{"CapacityUnit": "NUM_INSTANCES", "MaxCapacity": 4}])],
     ),
     ("QM004", "Speech.QuotaShareName", [("Speech.Properties.QuotaShareName", "vision")]),
