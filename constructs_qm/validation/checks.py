@@ -97,9 +97,9 @@ def _check_share(share: DeclaredShare) -> Iterator[Located]:
     yield from _unknown(share.source, strategy, limit)
     if is_known(strategy.value):
         sound = strategy.value in [known.value for known in SharingStrategy]
-        keys = limit.keys if sound and limit.value is not None else strategy.keys
+        at = limit if sound and limit.value is not None else strategy
         value = limit.value if is_known(limit.value) or strategy.value != "LEND_AND_BORROW" else None
-        yield from located(check_sharing(strategy.value, value), share.source, keys)
+        yield from located(check_sharing(strategy.value, value), at.source or share.source, at.keys)
 
 
 def _check_name(declared: Declared, what: str, *, required: bool = False) -> Iterator[Located]:
@@ -143,7 +143,7 @@ def _check_time_limit(source: Source, limit: Field) -> Iterator[Located]:
         return
     given = limit.value if isinstance(limit.value, dict) else {}
     values = (given.get(key) for key in ("Reason", "MaxTimeSeconds", "Action", "State"))
-    yield from located(check_time_limit(*values), source, limit.keys)
+    yield from located(check_time_limit(*values), limit.source or source, limit.keys)
 
 
 def _check_whole(queue: DeclaredQueue, rules: Sequence[OrganisationRule]) -> Iterator[Located]:

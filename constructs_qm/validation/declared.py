@@ -62,10 +62,11 @@ class Source:
 
 
 class Field(NamedTuple):
-    """A value, and where it stands below its source."""
+    """A value, and where it stands below its source: that of what has it, or of what it is inherited from."""
 
     value: Any
     keys: Keys
+    source: Source | None = None
 
 
 class Limits(NamedTuple):

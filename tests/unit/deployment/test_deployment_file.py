@@ -111,7 +111,12 @@ RULES: list[tuple[str, str, tuple[str, str, int, int]]] = [
     ("share: {strategy: LEND,", "share: {", ("QM006", "a/eu-west-1/training.shares.speech.strategy", 17, 17)),
     ("LEND_AND_BORROW", "BORROW", ("QM006", "a/eu-west-1/training.shares.vision.strategy", 16, 59)),
     ("_EXCEEDED: 600", "_EXCEEDED: 599",
-     ("QM008", f"a/eu-west-1/training.timeLimits.{LIMIT}", 13, 13)),
+     ("QM008", f"defaults.queue.timeLimits.{LIMIT}", 4, 18)),
+    ("share: {strategy: LEND,", "share: {strategy: LENDS,", ("QM006", "defaults.share.strategy", 2, 11)),
+    ("defaults: {queue:", "defaults: {share: {strategy: LENDS}, queue:",
+     ("QM006", "teams.a.defaults.share.strategy", 9, 24)),
+    ("LEND_AND_BORROW, borrowLimit: 50", "LEND, borrowLimit: 50",
+     ("QM006", "a/eu-west-1/training.shares.vision.borrowLimit", 16, 75)),
     ("environment: {ml.g5.xlarge: 4}", "environment: {ml.g5.xlarge: 3}",
      ("QM009", "a/eu-west-1/training.environment.ml.g5.xlarge", 14, 27)),
 ]  # fmt: skip
@@ -188,6 +193,14 @@ def test_wrong_form_names_rule_and_place(
     assert (rule, place, where) in faults
     assert says in faults[rule, place, where].message
     assert "\n" not in str(error.value)
+
+
+def test_what_many_inherit_is_told_once_and_where_it_stands(write: Callable[[str], Path]) -> None:
+    text = FILE.replace("strategy: LEND_AND_BORROW, borrowLimit: 50", "state: ENABLED").replace(
+        "strategy: LEND,", "strategy: LENDS,"
+    )
+    wrong = [found for found in findings(write(text)) if found[0] == "QM006"]
+    assert wrong == [("QM006", "defaults.share.strategy", 2, 11)]
 
 
 STRANGER: list[tuple[str, str, str]] = [
