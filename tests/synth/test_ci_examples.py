@@ -121,6 +121,19 @@ def test_gitlab(
         assert [part for part in ENOUGH_TO_MEND_IT if part not in result.stdout] == []
 
 
+def test_gitlab_shows_a_file_of_the_wrong_form(
+    repository: Callable[[str], Callable[[str], subprocess.CompletedProcess[str]]], tmp_path: Path
+) -> None:
+    quota = GOOD.replace("strategy: RESERVE", "strateg: RESERVE")
+    line = 1 + quota.split("strateg: ")[0].count("\n")
+    job = load("gitlab-ci.yml")["quota-policy"]
+    result = repository(quota)("\n".join(job["script"]))
+    assert (result.returncode, f"quota.yaml:{line}:17: " in result.stderr) == (2, True)
+    failure = next(Xml.fromstring((tmp_path / job["artifacts"]["reports"]["junit"]).read_text()).iter("failure"))
+    assert failure.attrib["type"] == "QM-F04"
+    assert "did you mean strategy?" in failure.attrib["message"]
+
+
 @pytest.mark.parametrize(("quota", "status"), [(GOOD, 0), (BAD, 1)])
 def test_pre_commit_hook(
     repository: Callable[[str], Callable[[str], subprocess.CompletedProcess[str]]], quota: str, status: int
