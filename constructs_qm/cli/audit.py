@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
-from constructs_qm.cli.console import make_console
+from constructs_qm.cli.console import make_console, make_table, print_text, show_progress
 from constructs_qm.documents import read_document
 from preemption_auditor.audit import audit as audit_events
 from preemption_auditor.policy_timeline import load_policy_timeline
@@ -19,37 +18,58 @@ from preemption_auditor.verdicts import Kind
 from quota_scheduler import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
+    from rich.table import Table
 
     from preemption_auditor.report import Report
 
 __all__ = ["audit", "verdict_table"]
+
+_STRIDE = 1000
+"""Events between two updates of the progress."""
 
 
 def audit(
     events: Annotated[
         Path,
         typer.Argument(
-            metavar="EVENTS", help="Recorded EventBridge events, a JSON object a line; - reads standard input."
+            metavar="EVENTS", help="Recorded EventBridge events, a JSON object a line; - is standard input."
         ),
     ],
     policy: Annotated[Path, typer.Option(metavar="FILE", help="Policy file: environment and shares, JSON or YAML.")],
     delivery: Annotated[Delivery, typer.Option(help="Whether the recording is whole or may lack events.")] = (
         Delivery.LOSSY
     ),
-    decision_lag: Annotated[float, typer.Option(help="Seconds a decision may precede the event that shows it.")] = 30,
-    tolerance: Annotated[float, typer.Option(help="Seconds a job may wait before a timing rule speaks.")] = 900,
-    lateness: Annotated[float, typer.Option(help="Seconds an event may be late and still be on time.")] = 300,
+    decision_lag: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a decision may precede the event that shows it.")
+    ] = 30,
+    tolerance: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a job may wait before a timing rule speaks.")
+    ] = 900,
+    lateness: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How late an event may be and still be on time.")
+    ] = 300,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
-    """Say whether the service kept the policy; exit status 1 where it didn't, or did otherwise than we would.
+    """Say whether the service kept the policy, from the events it sent.
 
-    Example: batch-quota audit events.jsonl --policy policy.json --delivery complete
+    Exit status 1 where it didn't, or did otherwise than we would.
+
+    Examples
+    --------
+    # events that a rule of EventBridge wrote to a file; some may be lost
+    batch-quota audit events.jsonl --policy policy.yaml
+
+    # a whole recording, from a pipe, for a program
+    zcat events.jsonl.gz | \
+      batch-quota audit - --policy policy.yaml --delivery complete --json
     """
     settings = AuditSettings(delivery, decision_lag, tolerance, lateness)
-    report = audit_events(_lines(events), load_policy_timeline(read_document(policy)), settings)
+    timeline = load_policy_timeline(read_document(policy))
+    with show_progress("auditing", _size(events)) as update:
+        report = audit_events(_lines(events, update), timeline, settings)
     coverage = report.coverage
     if coverage.read and coverage.unreadable == coverage.read:
         raise DocumentError(f"{events}: none of {coverage.read} lines is an EventBridge event: record JSON lines")
@@ -60,35 +80,47 @@ def audit(
     return 1 if any(finding.kind is not Kind.NOTE for finding in report.findings) else 0
 
 
-def verdict_table(report: Report) -> Table:
+def verdict_table(console: Console, report: Report) -> Table:
     """Return how often each rule gave each answer."""
-    table = Table("rule", "pass", "violation", "unknown")
+    table = make_table(console, "rule", "pass", "violation", "unknown")
     for rule, answers in report.answers.items():
         counts = {answer.value: count for answer, count in answers.items()}
         table.add_row(rule, *(str(counts.get(answer, 0)) for answer in ("pass", "violation", "unknown")))
     return table
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _lines(path: Path, update: Callable[[float], None]) -> Iterator[bytes]:
     if str(path) == "-":
         yield from sys.stdin.buffer
         return
+    read = 0
     try:
         with path.open("rb") as recording:
-            yield from recording
+            for count, line in enumerate(recording):
+                read += len(line)
+                if count % _STRIDE == 0:
+                    update(read)
+                yield line
     except OSError as error:
         raise DocumentError(f"{path}: {error.strerror or error}") from None
 
 
+def _size(path: Path) -> int | None:
+    """Return how many bytes there are to read, where that is known."""
+    return path.stat().st_size if path.is_file() else None
+
+
 def _print(console: Console, report: Report) -> None:
-    console.print(verdict_table(report))
+    console.print(verdict_table(console, report))
     for finding in report.findings:
-        console.print(f"{finding.rule} {finding.kind.value}: {finding.seen}; expected {finding.expected}", style="red")
+        line = f"{finding.rule} {finding.kind.value}: {finding.seen}; expected {finding.expected}"
+        print_text(console, line, style="red")
     for item in report.unknown:
-        console.print(f"{item.rule} unknown: {item.gap}")
+        print_text(console, f"{item.rule} unknown: {item.gap}")
     coverage = report.coverage
-    console.print(
+    print_text(
+        console,
         f"{coverage.used} of {coverage.read} events used ({coverage.duplicate} duplicate, {coverage.late} late, "
         f"{coverage.unreadable} unreadable); {coverage.judged} of {coverage.decisions} decisions judged; "
-        f"{len(report.findings)} findings"
+        f"{len(report.findings)} findings",
     )

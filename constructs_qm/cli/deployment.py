@@ -28,7 +28,9 @@ def import_file(
 ) -> int:
     """Print the deployment file that AWS's published sample amounts to; queues of other types are named.
 
-    Example: batch-quota import queues.yaml --team vision --region eu-west-1 > quota.yaml
+    Examples
+    --------
+    batch-quota import queues.yaml --team vision --region eu-west-1 > quota.yaml
     """
     try:
         document, left = import_sample(read(sample).data, team=team, region=region, account=account)
@@ -49,7 +51,11 @@ def export_deployed(
 ) -> int:
     """Print the deployment file of a queue as it is deployed.
 
-    Example: batch-quota export --queue training --team vision --region eu-west-1 > quota.yaml
+    Examples
+    --------
+    # then deploy it again, or elsewhere: see docs/deployment-file.md
+    batch-quota export --queue training --team vision --region eu-west-1 \
+      > quota.yaml
     """
     _print(export_queue(look_up(queue, endpoint_url, region), team=team, region=region, account=account))
     return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from constructs_qm.cli.console import make_console
+from constructs_qm.cli.console import make_console, print_text
 from constructs_qm.documents import read_document
 from constructs_qm.live_queue import read_live_queue
 from quota_scheduler import DocumentError, QuotaSchedulerError
@@ -42,7 +42,19 @@ def explain(
 ) -> int:
     """Say why a job waits, whom it would preempt and who preempted it, or what a submission would lead to.
 
-    Example: batch-quota explain --submit share=B,demand=ml.p4d.24xlarge=4,priority=5 --queue training
+    Examples
+    --------
+    # why a job of a queue waits, and the state of the queue kept in a file
+    batch-quota explain --job train-7 --queue training --save state.json
+
+    # whom a job would preempt if it were submitted now
+    batch-quota explain --queue training \
+      --submit share=B,demand=ml.p4d.24xlarge=4,priority=5
+
+    # the same questions about a recorded state or a case, without AWS
+    batch-quota explain --job train-7 --state state.json
+    batch-quota explain --job qs1_job_low \
+      --case tests/cases/article-qs1-qs2-qs3.json
     """
     if (job is None) is (submit is None):
         raise typer.BadParameter("give one of --job and --submit")
@@ -59,7 +71,7 @@ def explain(
     if as_json:
         typer.echo(json.dumps(answer.to_document()))
     else:
-        make_console().print(name_jobs(answer.text, document), markup=False, soft_wrap=True)
+        print_text(make_console(), name_jobs(answer.text, document))
     return 0
 
 

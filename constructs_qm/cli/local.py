@@ -8,14 +8,16 @@ from typing import Annotated
 
 import typer
 
-from constructs_qm.cli.console import make_console
+from constructs_qm.cli.console import make_console, print_text
 
 __all__ = ["local"]
 
 
 def local(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 4577,
-    speed: Annotated[float, typer.Option(min=0.001, help="Seconds that pass at the endpoint in one second.")] = 1.0,
+    speed: Annotated[
+        float, typer.Option(metavar="FACTOR", min=0.001, help="Seconds that pass at the endpoint in one second.")
+    ] = 1.0,
     state: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Go on from the state saved there, and save it at the end.")
     ] = None,
@@ -27,7 +29,14 @@ def local(
 
     With --env it also writes a config file for SageMaker's SDK, .batch-quota-sagemaker.yaml, and names it.
 
-    Example: batch-quota local --port 0 --speed 60 --state lab.state
+    Examples
+    --------
+    # a minute passes in a second, and the state is kept between runs
+    batch-quota local --speed 60 --state lab.state
+
+    # then, in another terminal, with any client of AWS
+    export AWS_ENDPOINT_URL=http://127.0.0.1:4577
+    aws batch list-scheduling-policies
     """
     from constructs_qm.local import RealClock
     from constructs_qm.local.saved_state import StateError
@@ -40,7 +49,7 @@ def local(
         raise typer.TyperException(str(error)) from None
     with server, suppress(KeyboardInterrupt):  # an interrupt may come before it waits for one
         console.print(f"AWS endpoint at {server.url}", soft_wrap=True)
-        console.print(LIMITS, style="dim")
+        print_text(console, LIMITS, style="dim")
         if env:
             for name, value in server.environment(Path(".batch-quota-sagemaker.yaml").resolve()).items():
                 console.print(f"export {name}={value}", soft_wrap=True)

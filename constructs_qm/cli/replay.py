@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from constructs_qm.cli.console import show_progress
 from constructs_qm.documents import read_document
 from quota_scheduler import DocumentError, QuotaSchedulerError
 from quota_scheduler.case import load_case
@@ -20,14 +21,22 @@ __all__ = ["replay"]
 
 
 def replay(
-    paths: Annotated[list[Path], typer.Argument(metavar="CASE...", help="Case files, or folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="CASE", help="Case files, or folders of them.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document a case and line.")] = False,
 ) -> int:
-    """Run known-answer cases; exit status 1 where an answer differs.
+    """Run known-answer cases through the reference scheduler.
 
-    Example: batch-quota replay tests/cases
+    Exit status 1 where an answer differs.
+
+    Examples
+    --------
+    # every case of a folder
+    batch-quota replay tests/cases
+
+    # what the scheduler did, for programs: one JSON document a line
+    batch-quota replay --json tests/cases/article-qs1-qs2-qs3.json
     """
-    runs = [_run(path) for path in _case_files(paths)]
+    runs = _run_all(_case_files(paths))
     for run in runs:
         if as_json:
             typer.echo(json.dumps(run.to_document()))
@@ -52,6 +61,15 @@ def _case_files(paths: list[Path]) -> list[Path]:
         else:
             files.append(path)
     return files
+
+
+def _run_all(paths: list[Path]) -> list[CaseRun]:
+    runs = []
+    with show_progress("replaying cases", len(paths)) as update:
+        for path in paths:
+            runs.append(_run(path))
+            update(len(runs))
+    return runs
 
 
 def _run(path: Path) -> CaseRun:

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from constructs_qm.cli.console import make_console
+from constructs_qm.cli.console import make_console, print_text, show_progress
 from constructs_qm.cli.simulation_tables import rows_lines, share_tables, totals_table
 from constructs_qm.policy_versions import read_policy_versions
 from constructs_qm.workload_files import read_workload
@@ -28,9 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-_LONG = 20_000
-"""Jobs from which on a progress bar is worth it."""
-
 
 def simulate(
     policies: Annotated[
@@ -38,30 +33,40 @@ def simulate(
     ],
     trace: Annotated[Path, typer.Option(metavar="FILE", help="Workload: CSV, .swf, or a description (.json, .yaml).")],
     more_policies: Annotated[
-        list[Path] | None, typer.Argument(metavar="[POLICY...]", help="More policies, as --policy *.yaml gives them.")
+        list[Path] | None, typer.Argument(metavar="POLICY", help="More policies, as --policy *.yaml gives them.")
     ] = None,
     unit: Annotated[
-        str | None, typer.Option(help="Capacity unit the trace counts (default: the policies' only one).")
+        str | None,
+        typer.Option(metavar="UNIT", help="Capacity unit the trace counts (default: the only one)."),
     ] = None,
     mapping: Annotated[
         list[str] | None, typer.Option("--map", metavar="TEAM=SHARE", help="Share of a team not called like it.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of drawn workloads and hashed priorities.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of drawn workloads and hashed priorities.")] = 0,
     hash_priorities: Annotated[
         int | None, typer.Option(min=1, max=10_000, metavar="N", help="Give each job a priority of 0 to N-1 by its id.")
     ] = None,
-    preemption_seconds: Annotated[float, typer.Option(help="How long stopping a job takes.")] = 20,
+    preemption_seconds: Annotated[float, typer.Option(metavar="SECONDS", help="How long stopping a job takes.")] = 20,
     checkpoint_seconds: Annotated[
-        float | None, typer.Option(help="A preempted job resumes at a multiple of this (default: restarts).")
+        float | None,
+        typer.Option(metavar="SECONDS", help="A preempted job resumes at a multiple of this (default: restarts)."),
     ] = None,
     time_limit: Annotated[
-        int | None, typer.Option(help="Seconds after which a job that can never run is ended (default: never).")
+        int | None, typer.Option(metavar="SECONDS", help="When a job that can never run is ended (default: never).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
     """Simulate policies on the same workload, and compare what becomes of it.
 
-    Example: batch-quota simulate --policy reserve.yaml share.yaml --trace workload.csv
+    Examples
+    --------
+    # what a workload becomes under two policies
+    batch-quota simulate --policy reserve.yaml --policy share.yaml \
+      --trace workload.csv
+
+    # a drawn workload with checkpoints every ten minutes, for a program
+    batch-quota simulate --policy share.yaml --trace three-teams.yaml \
+      --seed 7 --checkpoint-seconds 600 --json
     """
     settings = SimulationSettings(preemption_seconds, checkpoint_seconds)
     limits = () if time_limit is None else tuple(TimeLimit(reason, time_limit) for reason in REASONS)
@@ -75,9 +80,9 @@ def simulate(
         typer.echo(json.dumps({"policies": results, "rows": rows}))
         return 0
     console = make_console()
-    console.print(totals_table(results), *share_tables(results))
+    console.print(totals_table(console, results), *share_tables(console, results))
     for line in rows_lines(rows):
-        console.print(line, soft_wrap=True)
+        print_text(console, line)
     return 0
 
 
@@ -106,13 +111,9 @@ def _run(
     limits: tuple[TimeLimit, ...],
 ) -> dict[str, Any]:
     """Return an entry of ``policies``, with how fast it was made."""
-    console = Console(stderr=True)
-    shown = console.is_terminal and len(workload.jobs) >= _LONG
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     (_, policy), *changes = versions
     started = time.perf_counter()
-    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
-        task = progress.add_task(name, total=len(workload.jobs))
+    with show_progress(name, len(workload.jobs)) as update:
         try:
             result = simulate_policy(
                 policy,
@@ -120,7 +121,7 @@ def _run(
                 settings,
                 changes=changes,
                 time_limits=limits,
-                on_progress=lambda count: progress.update(task, completed=count),
+                on_progress=update,
             )
         except QuotaSchedulerError as error:
             raise DocumentError(f"{name}: {error}") from None

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
+from constructs_qm.cli.console import make_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.table import Table
 
 __all__ = ["rows_lines", "share_tables", "totals_table"]
 
@@ -19,9 +21,9 @@ _Measure: TypeAlias = "tuple[str, Callable[[dict[str, Any]], str]]"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
-def totals_table(results: list[dict[str, Any]]) -> Table:
+def totals_table(console: Console, results: list[dict[str, Any]]) -> Table:
     """Return a row for each measure and a column for each policy."""
-    table = Table("", *_names(results), box=SIMPLE_HEAD)
+    table = make_table(console, "", *_names(results))
     for column in table.columns[1:]:
         column.justify = "right"
     for title, measure in _TOTALS:
@@ -29,11 +31,12 @@ def totals_table(results: list[dict[str, Any]]) -> Table:
     return table
 
 
-def share_tables(results: list[dict[str, Any]]) -> Iterator[Table]:
+def share_tables(console: Console, results: list[dict[str, Any]]) -> Iterator[Table]:
     """Yield tables with a row for each share and policy: what its jobs waited, and what it lent and lost."""
     named = list(zip(_names(results), results, strict=True))
     for measures in (_WAITS_OF_SHARE, _CAPACITY_OF_SHARE):
-        table = Table(box=SIMPLE_HEAD, padding=(0, 0, 0, 1))
+        table = make_table(console)
+        table.padding = (0, 0, 0, 1)
         table.add_column("share", no_wrap=True)
         if len(results) > 1:
             table.add_column("policy", no_wrap=True)

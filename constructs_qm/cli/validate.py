@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from constructs_qm.cli.console import make_console, print_text, show_progress
 from constructs_qm.validation.checks import check
 from constructs_qm.validation.declared import Declarations
 from constructs_qm.validation.deployed_reader import look_up
@@ -43,7 +44,7 @@ def validate(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATH...]",
+            metavar="PATH",
             help="Policy or deployment files, cdk.out folders, CloudFormation templates (JSON or YAML).",
         ),
     ] = None,
@@ -61,7 +62,8 @@ def validate(
         Path | None, typer.Option(metavar="OLD", help="What PATH is to replace; with --simulate.")
     ] = None,
     unit: Annotated[
-        str | None, typer.Option(help="Capacity unit the trace counts (default: the policies' only one).")
+        str | None,
+        typer.Option(metavar="UNIT", help="Capacity unit the trace counts (default: the only one)."),
     ] = None,
     max_wait_growth: Annotated[
         float | None, typer.Option(min=0, metavar="PERCENT", help="Fail where a share's waits grow by more.")
@@ -73,9 +75,23 @@ def validate(
         float | None, typer.Option(min=0, metavar="POINTS", help="Fail where utilisation falls by more.")
     ] = None,
 ) -> int:
-    """Check a quota policy; exit status 1 where a finding fails, 2 where a file has the wrong form.
+    """Check quota policies, as declared or as deployed.
 
-    Example: batch-quota validate cdk.out --strict --format sarif
+    Exit status 1 where a finding fails, 2 where a file has the wrong form.
+
+    Examples
+    --------
+    # a policy or deployment file, or what the CDK synthesised
+    batch-quota validate quota.yaml
+    batch-quota validate cdk.out --strict --format sarif > findings.sarif
+
+    # a deployed queue by itself, or what differs from the file
+    batch-quota validate --queue training
+    batch-quota validate quota.yaml --queue training
+
+    # what a change does to a workload; fails where waits grow by over 20 %
+    batch-quota validate new.yaml --baseline old.yaml --simulate trace.csv \
+      --max-wait-growth 20
     """
     if not paths and queue is None:
         raise typer.BadParameter("give PATH, --queue NAME, or both to compare them")
@@ -95,7 +111,8 @@ def validate(
         shown += _deployed(look_up(queue, endpoint_url), declared, compared=bool(paths))
     change = None
     if trace is not None and baseline is not None and not errors_in([item.finding for item in shown]):
-        change = what_if(declared, read_input(baseline)[0].queues, trace, thresholds, unit)
+        with show_progress("simulating both policies"):
+            change = what_if(declared, read_input(baseline)[0].queues, trace, thresholds, unit)
         shown += change.found
     rows = rows_of(shown)
     _print(Format.JSON if as_json_too else form, rows, acknowledged, change, strict=strict)
@@ -130,9 +147,10 @@ def _print(form: Format, rows: list[Row], acknowledged: int, change: WhatIf | No
         case Format.JUNIT:
             typer.echo(as_junit(rows, strict=strict))
         case Format.TEXT:
+            console = make_console()
             if change is not None:
-                typer.echo(change.to_text())
-            typer.echo(as_text(rows, acknowledged))
+                print_text(console, change.to_text())
+            print_text(console, as_text(rows, acknowledged))
 
 
 def _deployed(deployed: DeclaredQueue, declared: list[DeclaredQueue], *, compared: bool) -> list[Located]:

@@ -1,0 +1,5 @@
+"""``python -m constructs_qm``: the ``batch-quota`` command."""
+
+from constructs_qm.cli import main
+
+main()
