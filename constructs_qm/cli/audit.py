@@ -53,7 +53,7 @@ def audit(
     ] = 300,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
-    """Say whether the service kept the policy, from the events it sent.
+    r"""Say whether the service kept the policy, from the events it sent.
 
     Exit status 1 where it didn't, or did otherwise than we would.
 

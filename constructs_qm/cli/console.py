@@ -42,10 +42,14 @@ def make_console(*, stderr: bool = False) -> Console:
 
 
 def make_table(console: Console, *columns: str) -> Table:
-    """Return a table in the form that the console is read in."""
+    """Return a table in the form that the console is read in; what is too long for a column is never cut off."""
     if console.is_terminal:
-        return Table(*columns, box=SIMPLE_HEAD)
-    return Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table = Table(*columns, box=SIMPLE_HEAD, padding=(0, 0, 0, 1))
+    else:
+        table = Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in table.columns:
+        column.overflow = "fold"
+    return table
 
 
 def print_text(console: Console, text: str, style: str | None = None) -> None:

@@ -49,7 +49,7 @@ def export_deployed(
     account: _Account = None,
     endpoint_url: Annotated[str | None, typer.Option(metavar="URL", help="Endpoint other than AWS's.")] = None,
 ) -> int:
-    """Print the deployment file of a queue as it is deployed.
+    r"""Print the deployment file of a queue as it is deployed.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def explain(
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the live queue's state there.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
-    """Say why a job waits, whom it would preempt and who preempted it, or what a submission would lead to.
+    r"""Say why a job waits, whom it would preempt and who preempted it, or what a submission would lead to.
 
     Examples
     --------

@@ -14,7 +14,9 @@ __all__ = ["local"]
 
 
 def local(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 4577,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port to listen on; 0 picks a free one.")
+    ] = 4577,
     speed: Annotated[
         float, typer.Option(metavar="FACTOR", min=0.001, help="Seconds that pass at the endpoint in one second.")
     ] = 1.0,

@@ -56,7 +56,7 @@ def simulate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
-    """Simulate policies on the same workload, and compare what becomes of it.
+    r"""Simulate policies on the same workload, and compare what becomes of it.
 
     Examples
     --------
@@ -71,7 +71,9 @@ def simulate(
     settings = SimulationSettings(preemption_seconds, checkpoint_seconds)
     limits = () if time_limit is None else tuple(TimeLimit(reason, time_limit) for reason in REASONS)
     versions = [(str(path), read_policy_versions(path)) for path in (*policies, *(more_policies or ()))]
-    workload = read_workload(trace, _reading(versions, unit, mapping or []), seed)
+    reading = _reading(versions, unit, mapping or [])
+    with show_progress(f"reading {trace.name}"):
+        workload = read_workload(trace, reading, seed)
     if hash_priorities is not None:
         workload = workload.with_hashed_priorities(hash_priorities, seed)
     results = [_run(name, timed, workload, settings, limits) for name, timed in versions]
@@ -113,7 +115,7 @@ def _run(
     """Return an entry of ``policies``, with how fast it was made."""
     (_, policy), *changes = versions
     started = time.perf_counter()
-    with show_progress(name, len(workload.jobs)) as update:
+    with show_progress(Path(name).name, len(workload.jobs)) as update:
         try:
             result = simulate_policy(
                 policy,

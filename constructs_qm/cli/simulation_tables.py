@@ -35,13 +35,12 @@ def share_tables(console: Console, results: list[dict[str, Any]]) -> Iterator[Ta
     """Yield tables with a row for each share and policy: what its jobs waited, and what it lent and lost."""
     named = list(zip(_names(results), results, strict=True))
     for measures in (_WAITS_OF_SHARE, _CAPACITY_OF_SHARE):
-        table = make_table(console)
-        table.padding = (0, 0, 0, 1)
-        table.add_column("share", no_wrap=True)
-        if len(results) > 1:
-            table.add_column("policy", no_wrap=True)
-        for title, _ in measures:
-            table.add_column(title, justify="right")
+        names = ["share", "policy"] if len(results) > 1 else ["share"]
+        space = "\n" if console.is_terminal else " "  # eight columns fit if their headings have two lines
+        table = make_table(console, *names, *(title.replace(" ", space) for title, _ in measures))
+        for column in table.columns[len(names) :]:
+            column.justify = "right"
+            column.no_wrap = True
         for share in dict.fromkeys(share for result in results for share in result["shares"]):
             for name, result in named:
                 if share in result["shares"]:

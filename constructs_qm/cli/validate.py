@@ -75,7 +75,7 @@ def validate(
         float | None, typer.Option(min=0, metavar="POINTS", help="Fail where utilisation falls by more.")
     ] = None,
 ) -> int:
-    """Check quota policies, as declared or as deployed.
+    r"""Check quota policies, as declared or as deployed.
 
     Exit status 1 where a finding fails, 2 where a file has the wrong form.
 

@@ -192,16 +192,6 @@ def test_mended_and_skipped_rows_are_told(run, files: Path) -> None:
     assert "skipped: duration unknown (negative): 1" in out
 
 
-def test_progress_is_shown_on_a_terminal_only(run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "_LONG", 1)
-    arguments = ("simulate", "--policy", files / "policy.json", "--trace", files / "trace.csv", "--json")
-    assert run(*arguments)[2] == ""
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    _, out, err = run(*arguments)
-    assert "policy.json" in err
-    assert json.loads(out)["policies"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
