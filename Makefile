@@ -9,7 +9,7 @@ export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow lint format bench docs lock clean
+.PHONY: help setup demo test test-slow lint format build bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ lint: setup ## check style, format and types
 format: setup ## format, and mend what can be mended by machine
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+build: setup ## build the sdist and the wheel into dist/
+	$(BIN)/python -m hatchling build $(ARGS)
 
 bench: setup ## run the benchmarks and print their figures
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -4,6 +4,10 @@
 Needs the extra ``local``.
 """
 
+from constructs_qm.extras import require
+
+require("local", "the embedded endpoint")
+
 from constructs_qm.local.clock import RealClock, SteppedClock
 from constructs_qm.local.endpoint import Endpoint
 from constructs_qm.local.faults import Faults
