@@ -8,10 +8,14 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
+from constructs_qm import __version__
+
 ROOT = Path(__file__).parents[2]
+PACKAGES = ("constructs_qm", "preemption_auditor", "quota_scheduler")
 SCRIPTS = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
 
 
@@ -44,6 +48,74 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
+
+
+def test_the_wheel_holds_the_three_packages_whole_and_nothing_else(user: Path) -> None:
+    (wheel,) = (user / "dist").glob("*.whl")
+    held = {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    tracked = run("git", "ls-files", "constructs_qm", "lambda", cwd=ROOT)
+    if tracked.returncode:
+        pytest.skip("not a git checkout")
+    assert held == {name.removeprefix("lambda/") for name in tracked.stdout.splitlines()}
+    assert {name for name in held if name.endswith("py.typed")} == {f"{package}/py.typed" for package in PACKAGES}
+
+
+def test_the_version_is_the_same_everywhere(user: Path) -> None:
+    (wheel,) = (user / "dist").glob("*.whl")
+    assert wheel.name == f"constructs_qm-{__version__}-py3-none-any.whl"
+    for command in (["venv/bin/batch-quota"], ["venv/bin/python", "-m", "constructs_qm"]):
+        assert run(*command, "--version", cwd=user).stdout == f"{__version__}\n"
+
+
+def test_the_installed_command_works(user: Path) -> None:
+    shutil.copytree(ROOT / "tests" / "cases", user / "cases")
+    result = run("venv/bin/batch-quota", "replay", "cases", cwd=user)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture(scope="module")
+def bare(user: Path) -> Path:
+    """An interpreter with the wheel and nothing that an extra brings: what the wheel needs is not lent."""
+    python = user / "bare" / "bin" / "python"
+    (wheel,) = (user / "dist").glob("*.whl")
+    for command in (
+        [sys.executable, "-m", "venv", "--without-pip", user / "bare"],
+        [sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", wheel],
+    ):
+        result = run(*command, cwd=user)
+        assert result.returncode == 0, result.stderr
+    return python
+
+
+def test_the_core_needs_no_extra(bare: Path, tmp_path: Path) -> None:
+    code = "import constructs_qm, preemption_auditor, quota_scheduler"
+    result = run(bare, "-c", code, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "extra"),
+    [
+        (["-m", "constructs_qm", "--help"], 2, "cli"),
+        (["-c", "from constructs_qm.cli import main; main()"], 2, "cli"),
+        (["-c", "import constructs_qm.local"], 1, "local"),
+    ],
+)
+def test_a_missing_extra_is_named(bare: Path, tmp_path: Path, arguments: list[str], status: int, extra: str) -> None:
+    result = run(bare, *arguments, cwd=tmp_path)
+    last = result.stderr.splitlines()[-1]
+    assert result.returncode == status
+    assert last.endswith(f"pip install 'constructs-qm[{extra}]'")
+    assert status == 1 or result.stderr == f"{last}\n"
+
+
+@pytest.mark.parametrize("command", [["local", "--port", "0"], ["demo"]])
+def test_the_command_line_names_the_extra_that_a_command_needs(user: Path, command: list[str]) -> None:
+    hidden = "import sys; sys.modules['moto'] = None; from constructs_qm.cli import main; main()"
+    result = run("venv/bin/python", "-c", hidden, *command, cwd=user)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "the embedded endpoint needs the extra 'local' (moto is not installed)" in result.stderr
 
 
 def test_nothing_comes_from_the_checkout(user: Path) -> None:
