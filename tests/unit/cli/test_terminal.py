@@ -104,3 +104,30 @@ def test_help_and_version_import_no_command() -> None:
     for argument in ("--help", "--version"):
         ended = subprocess.run([sys.executable, "-c", code, argument], capture_output=True, text=True, check=False)
         assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("", COMMANDS),
+        ("re", ["replay"]),
+        ("validate --format s", ["sarif"]),
+        ("audit --delivery ", ["complete", "lossy"]),
+        ("explain --endp", ["--endpoint-url"]),
+    ],
+)
+def test_shells_complete_commands_options_and_values(
+    typed: str, offered: list[str], monkeypatch: pytest.MonkeyPatch, run
+) -> None:
+    monkeypatch.setenv("_BATCH_QUOTA_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"batch-quota {typed}")
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split(" "))))
+    status, out, _ = run()
+    assert (status, out.split()) == (0, offered)
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
+def test_completion_is_shown_for_a_shell(shell: str, run) -> None:
+    status, out, _ = run("--show-completion", shell)
+    assert status == 0
+    assert "_BATCH_QUOTA_COMPLETE" in out
