@@ -25,8 +25,23 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 
+def _known_jobs(context: typer.Context) -> list[str]:
+    """Return the jobs of the case or state that is given already, for the shell to complete."""
+    given = context.params.get("case") or context.params.get("state")
+    try:
+        document = read_document(Path(given)) if given else {}
+        return sorted(
+            {entry["job"] for part in ("steps", "jobs") for entry in document.get(part, ()) if "job" in entry}
+        )
+    except (QuotaSchedulerError, AttributeError, TypeError):  # a file of another form has none to offer
+        return []
+
+
 def explain(
-    job: Annotated[str | None, typer.Option(metavar="ID", help="Job to explain, by id or unique name.")] = None,
+    job: Annotated[
+        str | None,
+        typer.Option(metavar="ID", autocompletion=_known_jobs, help="Job to explain, by id or unique name."),
+    ] = None,
     submit: Annotated[
         str | None,
         typer.Option(

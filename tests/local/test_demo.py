@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import boto3
 import pytest
+from support.terminal import COLUMNS, at_terminal
 
 from constructs_qm import demo
 from constructs_qm.cli import main
@@ -37,6 +38,13 @@ def test_every_step_is_as_in_the_article_and_the_audit_finds_nothing(capsys: pyt
     assert "0 findings" in out
     for rule in range(1, 11):
         assert f"QM-A{rule:02}" in out
+
+
+def test_the_walk_through_fits_a_terminal() -> None:
+    seen = at_terminal("demo")
+    assert seen.status == 0
+    assert [line for line in seen.lines if len(line) > COLUMNS] == []
+    assert "…" not in seen.text
 
 
 def test_transitions_carry_their_reasons_and_usage_follows_each_step() -> None:

@@ -34,7 +34,7 @@ class Seen:
 
     @property
     def lines(self) -> list[str]:
-        return _ESCAPE.sub("", self.text).replace("\r", "").splitlines()
+        return [line for line in re.split(r"[\r\n]+", _ESCAPE.sub("", self.text)) if line]
 
 
 def environment(**variables: str) -> dict[str, str]:

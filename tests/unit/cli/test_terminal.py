@@ -114,6 +114,8 @@ def test_help_and_version_import_no_command() -> None:
         ("validate --format s", ["sarif"]),
         ("audit --delivery ", ["complete", "lossy"]),
         ("explain --endp", ["--endpoint-url"]),
+        (f"explain --case {ROOT / CASE} --job qs2", ["qs2_job_1"]),
+        (f"explain --case {ROOT / 'README.md'} --job ", []),
     ],
 )
 def test_shells_complete_commands_options_and_values(
