@@ -21,7 +21,7 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        require("cli", "batch-quota")
+        require("cli", "the command line")
     except MissingExtraError as error:
         return _refuse(error)
     from constructs_qm.cli.application import READER_GONE, InputError, run
