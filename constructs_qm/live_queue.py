@@ -5,7 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from quota_scheduler import DocumentError
+from constructs_qm.aws_errors import describe_failure
+from quota_scheduler import DocumentError, QuotaSchedulerError
 from quota_scheduler.queue_reader import read_job, read_queue
 
 __all__ = ["read_live_queue"]
@@ -43,6 +44,8 @@ def read_live_queue(queue: str, *, endpoint_url: str | None = None, job: str | N
             state = read_queue(batch, queue, run=pool.map)
         if job is not None and all(job not in (entry["job"], entry["name"]) for entry in state["jobs"]):
             state["jobs"].append(read_job(batch, job))
-    except (BotoCoreError, ClientError) as error:
-        raise DocumentError(f"queue {queue!r}: {error}") from None
+    except QuotaSchedulerError:
+        raise
+    except (BotoCoreError, ClientError, ValueError) as error:  # ValueError: a URL that is none
+        raise DocumentError(f"queue {queue!r}: {describe_failure(error)}") from None
     return state

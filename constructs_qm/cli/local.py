@@ -44,6 +44,8 @@ def local(
     from constructs_qm.local.saved_state import StateError
     from constructs_qm.local.server import LIMITS, start
 
+    if state is not None and not state.parent.is_dir():
+        raise typer.BadParameter(f"--state {state}: there is no folder {state.parent} to save it in: make it first")
     console = make_console()
     try:
         server = start(port, clock=RealClock(speed=speed), state_file=state)

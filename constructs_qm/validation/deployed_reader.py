@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from constructs_qm.aws_errors import describe_failure
 from constructs_qm.validation.declared import (
     DeclaredEnvironment,
     DeclaredPolicy,
@@ -46,7 +47,7 @@ def look_up(queue: str, endpoint_url: str | None = None, region: str | None = No
     try:
         return read_deployed(boto3.client("batch", endpoint_url=endpoint_url, region_name=region), queue)
     except (BotoCoreError, ClientError, ValueError) as error:
-        raise DocumentError(f"job queue {queue!r}: {error}") from None
+        raise DocumentError(f"job queue {queue!r}: {describe_failure(error)}") from None
 
 
 def read_deployed(batch: Any, queue: str) -> DeclaredQueue:
