@@ -21,8 +21,8 @@ class Attention:
     Attributes
     ----------
     awake : dict of Lane to None
-        A lane of each share whose jobs, or what they hold, changed since the last pass came to rest.
-        Every change of anything adds one.
+        Lanes with a front job whose share's jobs, or what they hold, changed since the last pass came
+        to rest; one may stand for all lanes of its share.
     watching : dict of Lane to None
         Lanes to be looked at once anything changes.
     """

@@ -57,22 +57,6 @@ class _ShareMeter:
         self.since = now
         self.pool_integral = pool.integral
 
-    def change(self, count: int, now: float) -> None:
-        """Count `count` instances more, or fewer, from `now` on."""
-        if self.since != now:
-            self.advance(now)
-        pool, over = self.pool, self.use - self.limit
-        self.use += count
-        pool.total += count
-        borrowed = 0
-        if over + count > 0:
-            borrowed = count if over > 0 else over + count
-        elif over > 0:
-            borrowed = -over
-        pool.borrowed += borrowed
-        if self.lends:
-            pool.lendable += borrowed - count
-
     def set_terms(self, limit: int, lends: bool) -> None:
         """Count what the share has over or idle to the pool's by a new limit."""
         self.limit, self.lends = limit, lends
@@ -126,7 +110,21 @@ class CapacityMeter:
         """Count `demand` as held by `share` from `now` on, in seconds; with a `sign` of -1, as given up."""
         meters = self._meters[share]
         for unit, count in demand:
-            meters[unit].change(sign * count, now)
+            meter = meters[unit]
+            if meter.since != now:
+                meter.advance(now)
+            change = sign * count
+            pool, over = meter.pool, meter.use - meter.limit
+            meter.use += change
+            pool.total += change
+            borrowed = 0
+            if over + change > 0:
+                borrowed = change if over > 0 else over + change
+            elif over > 0:
+                borrowed = -over
+            pool.borrowed += borrowed
+            if meter.lends:
+                pool.lendable += borrowed - change
 
     def add_up(self, now: float) -> None:
         """Bring every integral up to `now`."""

@@ -178,11 +178,15 @@ class QueueState:
 
     def _front_changed(self, lane: Lane) -> None:
         """Have another front job, or one whose priority changed, looked at."""
-        self._awake[lane] = None
         front = lane.front
-        if front is not None and front.blocked is not front.job_class.blocked:
-            self.misjudged.append(lane)
+        if front is not None:
+            self._awake[lane] = None
+            if front.blocked is not front.job_class.blocked:
+                self.misjudged.append(lane)
+        elif lane in self._awake:
+            del self._awake[lane]
         if self._by_unit:
+            self._awake[lane] = None
             self.misjudged += lane.owner.lanes.values()
 
     def turn(self, lane: Lane) -> tuple[float, int, int]:
@@ -250,14 +254,19 @@ class QueueState:
         job_class = job.job_class
         job_class.hold(1)
         job_class.share.holding.add(job)
-        self._awake[job_class.lane] = None
+        self._use_changed(job_class.lane)
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing any more."""
         job_class = job.job_class
         job_class.hold(-1)
         job_class.share.holding.remove(job)
-        self._awake[job_class.lane] = None
+        self._use_changed(job_class.lane)
+
+    def _use_changed(self, lane: Lane) -> None:
+        """Have the front job looked at whose share holds more, or less."""
+        if lane.front is not None or self._by_unit:
+            self._awake[lane] = None
 
     def set_priority(self, job: Job, priority: int) -> None:
         """Change the priority of a waiting or holding job."""

@@ -23,7 +23,7 @@ from quota_scheduler.outlook import Trial
 from quota_scheduler.queue_state import QueueState
 from quota_scheduler.scheduling_pass import Action, action_for_claimant, next_action
 from quota_scheduler.time_limits import reason_code
-from quota_scheduler.value_rules import check_priority
+from quota_scheduler.value_rules import MAX_PRIORITY, check_priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -243,14 +243,13 @@ class Scheduler:
         timers = self._timers
         while timers and timers[0][0] < now:
             self._run_at(timers[0][0])
-        if self.state.attention.awake or self._restless or (timers and timers[0][0] <= now):
-            self._run_at(now)
+        self._run_at(now)
         outcomes, self._outcomes = self._outcomes, []
         return outcomes
 
     def _run_at(self, now: float) -> None:
         """Bring everything to rest at one moment: what is due, claims this completes, then one action after another."""
-        timers, state = self._timers, self.state
+        timers, state, attention = self._timers, self.state, self.state.attention
         while True:
             while timers and timers[0][0] <= now:
                 _, _, timer, job, token = heapq.heappop(timers)
@@ -261,6 +260,8 @@ class Scheduler:
                 return
             if self._completed_claims:
                 self._serve_claims(now)
+            if not (attention.awake or attention.watching or self._restless or attention.fulfil_wishes()):
+                return
             action = next_action(state)
             if action is None:
                 return
@@ -432,8 +433,9 @@ class Scheduler:
         if job.id in self.jobs:
             raise JobError(f"job {job.id} exists already: give every job its own id")
         priority = self.assumptions.absent_priority if job.priority is None else job.priority
-        for problem in check_priority(priority):
-            raise JobError(problem)
+        if not (type(priority) is int and 0 <= priority <= MAX_PRIORITY):
+            for problem in check_priority(priority):
+                raise JobError(problem)
         job.priority = priority
         self._sequence += 1
         job.sequence = self._sequence

@@ -207,8 +207,9 @@ class ResultBuilder:
 
     def finished(self, job: Job, now: float) -> None:
         """Count a job that ended by itself."""
+        self._last_event = now
+        self._meter.change(job.share, job.demand, -1, now)
         self._tallies[job.share].finished += 1
-        self.released(job, now)
 
     def failed(self) -> None:
         """Count a job that ran out of preemption retries."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import deque
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from quota_scheduler.exceptions import JobError
@@ -147,7 +147,7 @@ class _Simulation:
             if now == _NEVER:
                 break
             while ends and ends[0][0] == now:
-                _, dispatch, job = heapq.heappop(ends)
+                _, dispatch, job = heappop(ends)
                 if job.dispatch_order == dispatch and job.state.holds:  # else it was stopped since that dispatch
                     scheduler.finish(job.id)
                     result.finished(job, now)
@@ -189,7 +189,7 @@ class _Simulation:
         job: _SimulatedJob = outcome.job  # type: ignore[assignment]  # each was made by _submit
         kind, at = outcome.kind, outcome.at
         if kind is _DISPATCHED:
-            heapq.heappush(self._ends, (at + job.duration - job.done, job.dispatch_order, job))
+            heappush(self._ends, (at + job.duration - job.done, job.dispatch_order, job))
             self.result.dispatched(job, at, first=job.began is None)
             job.began = at
         elif kind is OutcomeKind.PREEMPTING:
