@@ -20,14 +20,17 @@ class JobClass(Request):
     share : ShareState
     lane : Lane
         Where they wait.
+    later : Request
+        Their demand as the ledger of ``QueueState.later`` counts it.
     blocked : str or None
         Why they can never run under the policy in force (contract.md section 4).
     """
 
-    __slots__ = ("blocked", "lane", "share")
+    __slots__ = ("blocked", "lane", "later", "share")
 
-    def __init__(self, request: Request, share: ShareState, lane: Lane) -> None:
+    def __init__(self, request: Request, later: Request, share: ShareState, lane: Lane) -> None:
         super().__init__(request.parts)
+        self.later = later
         self.share = share
         self.lane = lane
         self.blocked: str | None = None

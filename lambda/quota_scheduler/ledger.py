@@ -192,6 +192,16 @@ class Ledger:
             if self._assumptions.unassigned_capacity_lent:
                 pool.spare += max(0, pool.capacity - sum(account.limit for account in pool.accounts))
 
+    def copy(self, other: Ledger) -> None:
+        """Count what `other`, a ledger under the same policy, counts."""
+        for share, accounts in other._accounts.items():
+            for unit, account in accounts.items():
+                own = self._account(share, unit)
+                own.use = account.use
+        for unit, pool in other._pools.items():
+            own_pool = self._pools[unit]
+            own_pool.free, own_pool.spare = pool.free, pool.spare
+
     def _set_terms(self, share: QuotaShare, unit: str) -> None:
         account = self._account(share.name, unit)
         account.lends = share.sharing.lends and (share.enabled or self._assumptions.disabled_shares_lend)

@@ -1,7 +1,7 @@
 """The ledger as it will stand once everything under way is done, to try things on.
 
-Trying is done on the live ledger and undone afterwards: what that costs depends on the jobs
-that are stopping and the victims tried, not on the number of shares.
+Trying is done on the ledger itself and undone afterwards: what that costs depends on the claims
+and the victims tried, not on the number of shares and jobs.
 """
 
 from __future__ import annotations
@@ -14,18 +14,34 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from quota_scheduler.job import Job
+    from quota_scheduler.ledger import Request
     from quota_scheduler.queue_state import Lane, QueueState
 
 __all__ = ["Outlook", "Trial"]
 
 
 class Trial:
-    """Jobs taken and released to see what would follow, as a context: on leaving it the ledger is as before."""
+    """Jobs taken and released to see what would follow, as a context: on leaving it the ledger is as before.
 
-    __slots__ = ("_log",)
+    Jobs that are stopping hold nothing any more.
 
-    def __init__(self) -> None:
-        self._log: list[tuple[Job, int]] = []
+    Parameters
+    ----------
+    state : QueueState
+
+    Attributes
+    ----------
+    ledger : Ledger
+        What is tried on: the ledger as it is, or, while jobs are stopping, as it will be.
+    """
+
+    __slots__ = ("_log", "_state", "_stopping", "ledger")
+
+    def __init__(self, state: QueueState) -> None:
+        self._state = state
+        self._stopping = bool(state.stopping)
+        self.ledger = state.later if self._stopping else state.ledger
+        self._log: list[tuple[Request, int]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -35,15 +51,21 @@ class Trial:
     ) -> None:
         self.undo(0)
 
+    def request(self, job: Job) -> Request:
+        """Return the demand of `job` as the ledger that is tried on counts it."""
+        return job.job_class.later if self._stopping else job.job_class
+
     def take(self, job: Job) -> None:
         """Let `job` hold its demand."""
-        job.job_class.hold(1)
-        self._log.append((job, 1))
+        request = self.request(job)
+        request.hold(1)
+        self._log.append((request, 1))
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing."""
-        job.job_class.hold(-1)
-        self._log.append((job, -1))
+        request = self.request(job)
+        request.hold(-1)
+        self._log.append((request, -1))
 
     def mark(self) -> int:
         """Return a point to :meth:`undo` to."""
@@ -53,16 +75,15 @@ class Trial:
         """Take back everything since `mark`."""
         log = self._log
         while len(log) > mark:
-            job, times = log.pop()
-            job.job_class.hold(-times)
+            request, times = log.pop()
+            request.hold(-times)
 
 
 class Outlook(Trial):
     """What `lane` can count on.
 
-    Jobs that are stopping hold nothing any more. Claims of other lanes hold what they claim:
-    those of entitled jobs always, those of jobs that would borrow only for one that would borrow
-    too (contract.md section 3, *Claims*).
+    Claims of other lanes hold what they claim: those of entitled jobs always, those of jobs that
+    would borrow only for one that would borrow too (contract.md section 3, *Claims*).
 
     Parameters
     ----------
@@ -71,24 +92,21 @@ class Outlook(Trial):
         Whose own claim doesn't count.
     """
 
-    __slots__ = ("_borrowing", "_lane", "_state")
+    __slots__ = ("_borrowing", "_lane")
 
     def __init__(self, state: QueueState, lane: Lane | None) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self._lane = lane
         self._borrowing: dict[Lane, Job | None] = {}
         """Other lanes with a claim of a job that would borrow, or of nobody any more."""
 
     def __enter__(self) -> Self:
-        if self._state.stopping:
-            for job in self._state.stopping:
-                self.release(job)
-            claims = {lane: self._state.front(lane) for lane in self._state.claims() if lane is not self._lane}
-            entitled = [job for job in claims.values() if job is not None and job.job_class.within_limit()]
+        claims = {lane: self._state.front(lane) for lane in self._state.claiming if lane is not self._lane}
+        entitled = [job for job in claims.values() if job is not None and job.job_class.later.within_limit()]
+        if claims:
             self._borrowing = {lane: job for lane, job in claims.items() if job not in entitled}
-            for job in entitled:
-                self.take(job)
+        for job in entitled:
+            self.take(job)
         return self
 
     def can_borrow(self, job: Job) -> bool:
@@ -97,7 +115,7 @@ class Outlook(Trial):
         for claimant in self._borrowing.values():
             if claimant is not None:
                 self.take(claimant)
-        answer = job.job_class.can_borrow()
+        answer = self.request(job).can_borrow()
         self.undo(mark)
         return answer
 
@@ -106,12 +124,12 @@ class Outlook(Trial):
         held = {unit for unit, _ in holder.demand}
         return any(
             account.pool.unit in held and (account.use + count > account.limit or account.need(count) > 0)
-            for account, count in job.job_class.parts
+            for account, count in self.request(job).parts
         )
 
     def over_ceiling(self, share: str) -> list[str]:
         """Return the units of which `share` uses more than I2 or I3 allow."""
-        return self._state.ledger.over_ceiling(share)
+        return self.ledger.over_ceiling(share)
 
     def stopping_for_borrowers(self) -> list[Job]:
         """Return the jobs that stop for another lane's claim of a job that would borrow."""

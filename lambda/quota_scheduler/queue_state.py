@@ -17,8 +17,6 @@ from quota_scheduler.ledger import Ledger
 from quota_scheduler.waiting_queue import WaitingQueue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from quota_scheduler.assumptions import Assumptions
     from quota_scheduler.demand import Demand
     from quota_scheduler.job import Job
@@ -104,10 +102,14 @@ class QueueState:
         self.policy = policy
         self.assumptions = assumptions
         self.ledger = Ledger(policy, assumptions)
+        self.later = Ledger(policy, assumptions)
+        """The ledger once every job that is stopping has stopped; kept up to date while there are any."""
         self.attention = Attention()
         self._awake = self.attention.awake
         self.stopping: dict[Job, Lane | None] = {}
         """Jobs being preempted, and the lane whose claim they stop for."""
+        self.claiming: dict[Lane, None] = {}
+        """Lanes that have a claim."""
         self._by_unit = assumptions.head_of_line is HeadOfLine.UNIT
         self._by_created = assumptions.queue_time is QueueTime.CREATED
         self._newest_first = assumptions.victim_order is VictimOrder.NEWEST_FIRST
@@ -129,6 +131,7 @@ class QueueState:
         """
         self.policy = policy
         self.ledger.adopt(policy)
+        self.later.adopt(policy)
         self.shares = {share.name: self.shares.get(share.name) or self._new_share(share) for share in policy.shares}
         for share in policy.shares:
             state = self.shares[share.name]
@@ -147,7 +150,8 @@ class QueueState:
             lane = share.lanes.get(units)
             if lane is None:
                 lane = share.lanes[units] = Lane(share)
-            job_class = share.classes[job.demand] = JobClass(self.ledger.request(job.share, job.demand), share, lane)
+            now, later = (ledger.request(job.share, job.demand) for ledger in (self.ledger, self.later))
+            job_class = share.classes[job.demand] = JobClass(now, later, share, lane)
             job_class.blocked = blocked_reason(self.policy, self.assumptions, share.share, job.demand)
         return job_class
 
@@ -253,6 +257,8 @@ class QueueState:
         job.dispatch_order = self._dispatches
         job_class = job.job_class
         job_class.hold(1)
+        if self.stopping:
+            job_class.later.hold(1)
         job_class.share.holding.add(job)
         self._use_changed(job_class.lane)
 
@@ -260,6 +266,8 @@ class QueueState:
         """Let `job` hold nothing any more."""
         job_class = job.job_class
         job_class.hold(-1)
+        if self.stopping:
+            job_class.later.hold(-1)
         job_class.share.holding.remove(job)
         self._use_changed(job_class.lane)
 
@@ -293,26 +301,31 @@ class QueueState:
         """Count `job` as being stopped for the front job of `lane`, whoever it stopped for before."""
         if not self.stopping:
             self.attention.preemptions_begin()
+            self.later.copy(self.ledger)
+        if job not in self.stopping:
+            job.job_class.later.hold(-1)
         earlier = self.stopping.get(job)
         if earlier is not None:
-            del earlier.claim[job]
-            self._awake[earlier] = None
+            self._drop_from_claim(job, earlier)
         self.stopping[job] = lane
         self._awake[job.job_class.lane] = None
         if lane is not None:
             lane.claim[job] = None
+            self.claiming[lane] = None
             self._awake[lane] = None
 
     def end_stopping(self, job: Job) -> Lane | None:
         """Count `job` as stopped; return the lane whose claim this completes, if any."""
         lane = self.stopping.pop(job)
+        job.job_class.later.hold(1)
         self._awake[job.job_class.lane] = None
         if lane is None:
             return None
-        del lane.claim[job]
-        self._awake[lane] = None
+        self._drop_from_claim(job, lane)
         return None if lane.claim else lane
 
-    def claims(self) -> Iterator[Lane]:
-        """Iterate over the lanes that have a claim."""
-        return iter({id(lane): lane for lane in self.stopping.values() if lane is not None}.values())
+    def _drop_from_claim(self, job: Job, lane: Lane) -> None:
+        del lane.claim[job]
+        if not lane.claim:
+            del self.claiming[lane]
+        self._awake[lane] = None

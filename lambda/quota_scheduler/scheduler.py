@@ -328,11 +328,11 @@ class Scheduler:
         after: tuple[Figures, ...] = ()
         if job is not None and self.explains:
             before = self._figures(job)
-            with Trial() as trial:
-                for victim in {**self.state.stopping, **dict.fromkeys(victim for victim, _ in action.victims)}:
+            with Trial(self.state) as trial:
+                for victim, _ in action.victims:
                     trial.release(victim)
                 trial.take(job)
-                after = self._figures(job)
+                after = trial.ledger.figures(trial.request(job))
         return Decision(
             at=now,
             rule=action.rule,

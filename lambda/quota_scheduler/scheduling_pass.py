@@ -126,11 +126,14 @@ def _leave_preemptor(state: QueueState, job: Job) -> None:
     """Leave a job that stopping all lower-priority jobs of its share doesn't serve."""
     attention, job_class = state.attention, job.job_class
     attention.eye(job_class.lane)
+    if state.stopping:
+        attention.watch(job_class.lane)
+        return
     before = [account.use for account, _ in job_class.parts]
-    with Trial() as trial:
+    with Trial(state) as trial:
         for holder in lower_priority_jobs(job):
             trial.release(holder)
-        if state.stopping or job_class.within_limit():
+        if job_class.within_limit():
             attention.watch(job_class.lane)
         elif job_class.share.borrows:
             freed = [use - account.use for use, (account, _) in zip(before, job_class.parts, strict=True)]
@@ -179,8 +182,8 @@ def action_for_claimant(state: QueueState, lane: Lane) -> Action | None:
 
 def _fits_later(state: QueueState, job: Job) -> bool:
     """Step 1, for an entitled job that fits: I1 and I4 hold with it once claims are served, too."""
-    with Outlook(state, job.job_class.lane):
-        return job.job_class.fits()
+    with Outlook(state, job.job_class.lane) as outlook:
+        return outlook.request(job).fits()
 
 
 def _reclaim(state: QueueState, job: Job) -> Action | None:
@@ -203,7 +206,7 @@ def _plan_reclaim(state: QueueState, job: Job, trial: Outlook) -> tuple[list[Job
     mark = trial.mark()
     for victim in for_borrowers:
         trial.take(victim)
-    need = job.job_class.shortage()
+    need = trial.request(job).shortage()
     trial.undo(mark)
     return victims, [victim for victim in for_borrowers if any(unit in need for unit, _ in victim.demand)]
 
@@ -229,12 +232,12 @@ def _preempt_in_share(state: QueueState, job: Job) -> Action | None:
 
 
 def _plan_in_share(state: QueueState, job: Job, trial: Outlook) -> Action | None:
-    lane = job.job_class.lane
+    share, request = job.job_class.share, trial.request(job)
 
     def serves() -> bool:
-        if job.job_class.within_limit():
+        if request.within_limit():
             return borrowers_to_stop(state, job, trial) is not None
-        return lane.owner.borrows and trial.can_borrow(job)
+        return share.borrows and trial.can_borrow(job)
 
     if serves():
         return None  # what is stopping already will do
@@ -248,10 +251,10 @@ def _plan_in_share(state: QueueState, job: Job, trial: Outlook) -> Action | None
     else:
         return None
     picks = without_needless(picks, trial, serves)
-    plan = _plan_reclaim(state, job, trial) if job.job_class.within_limit() else None
+    plan = _plan_reclaim(state, job, trial) if request.within_limit() else None
     others, taken_over = plan or ([], [])
     victims = _each(picks, PreemptionKind.IN_SHARE) + _each(others, PreemptionKind.CROSS_SHARE)
-    return Action(Rule.IN_SHARE, job, lane, victims, tuple(taken_over))
+    return Action(Rule.IN_SHARE, job, job.job_class.lane, victims, tuple(taken_over))
 
 
 def _each(victims: Iterable[Job], kind: PreemptionKind) -> tuple[tuple[Job, PreemptionKind], ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from quota_scheduler.job import Job
+    from quota_scheduler.ledger import Request
     from quota_scheduler.outlook import Outlook
     from quota_scheduler.queue_state import QueueState
 
@@ -36,28 +37,27 @@ def borrowers_to_stop(state: QueueState, job: Job, trial: Outlook) -> list[Job] 
         A minimal set in order of choice, empty where `job` fits already; None where stopping every
         borrower wouldn't do.
     """
-    job_class = job.job_class
-    need = job_class.shortage()
+    request = trial.request(job)
+    need = request.shortage()
     if not need:
         return []
     mark = trial.mark()
     picks: list[Job] = []
-    for candidate in _holders_of_other_shares(state, job, need):
-        if _borrows_any(candidate, need):
+    for candidate in _holders_of_other_shares(state, job, trial, need):
+        if _borrows_any(trial.request(candidate), need):
             trial.release(candidate)
             picks.append(candidate)
-            need = job_class.shortage()
+            need = request.shortage()
             if not need:
                 break
-    chosen = None if need else without_needless(picks, trial, job_class.fits)
+    chosen = None if need else without_needless(picks, trial, request.fits)
     trial.undo(mark)
     return chosen
 
 
-def _borrows_any(holder: Job, units: Iterable[str]) -> bool:
-    """Whether `holder` holds one of `units` of which its share is over its limit."""
-    parts = holder.job_class.parts
-    return any(account.use > account.limit and account.pool.unit in units for account, _ in parts)
+def _borrows_any(holder: Request, units: Iterable[str]) -> bool:
+    """Whether a holder's demand has one of `units` of which its share is over its limit."""
+    return any(account.use > account.limit and account.pool.unit in units for account, _ in holder.parts)
 
 
 def lower_priority_jobs(job: Job) -> Iterator[Job]:
@@ -91,9 +91,9 @@ def without_needless(picks: list[Job], trial: Outlook, suffices: Callable[[], bo
     return kept[::-1]
 
 
-def _holders_of_other_shares(state: QueueState, job: Job, need: Iterable[str]) -> Iterator[Job]:
+def _holders_of_other_shares(state: QueueState, job: Job, trial: Outlook, need: Iterable[str]) -> Iterator[Job]:
     """Iterate over jobs of shares over their limit in a needed unit, next victim first."""
-    ledger = state.ledger
+    ledger = trial.ledger
     holding = [
         other.holding
         for name, other in state.shares.items()
