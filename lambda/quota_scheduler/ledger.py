@@ -150,15 +150,20 @@ class Request:
 
     def fits(self) -> bool:
         """Whether I1 and I4 hold in every unit of the demand once the share holds it too."""
-        for account, count in self.parts:  # noqa: SIM110 - as above
-            if account.need(count) > 0:
+        for account, count in self.parts:
+            pool = account.pool
+            if count > pool.free:
+                return False
+            if account.lends:
+                if count > pool.spare:
+                    return False
+            elif account.need(count) > 0:
                 return False
         return True
 
     def shortage(self) -> dict[str, int]:
         """Return what must be freed of each unit before the demand :meth:`fits`, in instances."""
-        needs = ((account.pool.unit, account.need(count)) for account, count in self.parts)
-        return {unit: need for unit, need in needs if need > 0}
+        return {account.pool.unit: need for account, count in self.parts if (need := account.need(count)) > 0}
 
 
 class Ledger:

@@ -101,10 +101,14 @@ class Outlook(Trial):
         """Other lanes with a claim of a job that would borrow, or of nobody any more."""
 
     def __enter__(self) -> Self:
-        claims = {lane: self._state.front(lane) for lane in self._state.claiming if lane is not self._lane}
-        entitled = [job for job in claims.values() if job is not None and job.job_class.later.within_limit()]
-        if claims:
-            self._borrowing = {lane: job for lane, job in claims.items() if job not in entitled}
+        entitled = []
+        for lane in self._state.claiming:
+            if lane is not self._lane:
+                job = self._state.front(lane)
+                if job is not None and job.job_class.later.within_limit():
+                    entitled.append(job)
+                else:
+                    self._borrowing[lane] = job
         for job in entitled:
             self.take(job)
         return self
@@ -133,4 +137,6 @@ class Outlook(Trial):
 
     def stopping_for_borrowers(self) -> list[Job]:
         """Return the jobs that stop for another lane's claim of a job that would borrow."""
+        if not self._borrowing:
+            return []
         return [job for job, lane in self._state.stopping.items() if lane in self._borrowing]

@@ -196,9 +196,13 @@ class QueueState:
     def turn(self, lane: Lane) -> tuple[float, int, int]:
         """Return the place of a front job among those of all lanes (contract.md section 2)."""
         job = lane.front
-        if job is None or job.entry is None:
+        return (0.0, 0, 0) if job is None else self._turn(job)
+
+    def _turn(self, job: Job) -> tuple[float, int, int]:
+        if job.entry is None:
             return 0.0, 0, 0
-        return job.entry[1] if self._by_created else job.runnable_since, -job.rank, job.sequence
+        rank, time, sequence, _ = job.entry
+        return time if self._by_created else job.runnable_since, rank, sequence
 
     def fronts(self) -> list[tuple[Job, Lane]]:
         """Return the front jobs of all shares, blocked ones too, in the order shares are served."""
@@ -216,7 +220,7 @@ class QueueState:
         else:
             fronts = [job for lane in lanes if (job := lane.front) is not None and job.blocked is None]
         if len(fronts) > 1:
-            fronts.sort(key=lambda job: self.turn(job.job_class.lane))
+            fronts.sort(key=self._turn)
         return fronts
 
     def first_of(self, lane: Lane) -> Job | None:

@@ -200,9 +200,11 @@ def _reclaim(state: QueueState, job: Job) -> Action | None:
 def _plan_reclaim(state: QueueState, job: Job, trial: Outlook) -> tuple[list[Job], list[Job]] | None:
     """Return new victims and victims taken over that let an entitled job run, or None."""
     victims = borrowers_to_stop(state, job, trial)
-    if victims is None or not state.stopping:
-        return None if victims is None else (victims, [])
+    if victims is None:
+        return None
     for_borrowers = trial.stopping_for_borrowers()
+    if not for_borrowers:
+        return victims, []
     mark = trial.mark()
     for victim in for_borrowers:
         trial.take(victim)

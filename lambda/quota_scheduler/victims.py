@@ -38,9 +38,9 @@ def borrowers_to_stop(state: QueueState, job: Job, trial: Outlook) -> list[Job] 
         borrower wouldn't do.
     """
     request = trial.request(job)
-    need = request.shortage()
-    if not need:
+    if request.fits():
         return []
+    need = request.shortage()
     mark = trial.mark()
     picks: list[Job] = []
     for candidate in _holders_of_other_shares(state, job, trial, need):
