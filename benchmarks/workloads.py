@@ -29,7 +29,7 @@ def read_trace(path: str) -> Workload:
     return read_csv(lines, TraceReading(UNIT, frozenset(line.split(",")[team] for line in lines[1:])))
 
 
-def generated(jobs: int, shares: int = 10, seed: int = 1) -> Workload:
+def generated(jobs: int, shares: int = 10, seed: int = 1, spread: float = 2.0) -> Workload:
     """Draw a workload of the trace's shape: bursts, mostly small jobs, durations over several decades."""
     loads = [
         ShareLoad(
@@ -39,20 +39,20 @@ def generated(jobs: int, shares: int = 10, seed: int = 1) -> Workload:
             arrivals="bursts",
             instances=_INSTANCES,
             median_s=1500.0,
-            spread=2.0,
+            spread=spread,
         )
         for index in range(shares)
     ]
     return generate(loads, jobs, seed)
 
 
-def policy_for(workload: Workload) -> QuotaPolicy:
-    """Give each team its mean use, rounded up; every second one borrows, and all preempt in their share."""
+def policy_for(workload: Workload, headroom: float = 1.0) -> QuotaPolicy:
+    """Give each team `headroom` times its mean use, rounded up; every second one borrows, all preempt in their share."""
     use: Counter[str] = Counter()
     for job in workload.jobs:
         use[job.share] += math.ceil(job.duration * sum(count for _, count in job.demand))
     span = workload.jobs[-1].submit - workload.jobs[0].submit
-    limits = {team: max(1, math.ceil(total / span)) for team, total in sorted(use.items())}
+    limits = {team: max(1, math.ceil(headroom * total / span)) for team, total in sorted(use.items())}
     shares = (
         QuotaShare(
             team,
