@@ -114,17 +114,17 @@ class CapacityMeter:
             if meter.since != now:
                 meter.advance(now)
             change = sign * count
-            pool, over = meter.pool, meter.use - meter.limit
-            meter.use += change
+            pool = meter.pool
             pool.total += change
-            borrowed = 0
-            if over + change > 0:
-                borrowed = change if over > 0 else over + change
-            elif over > 0:
-                borrowed = -over
-            pool.borrowed += borrowed
             if meter.lends:
-                pool.lendable += borrowed - change
+                pool.lendable -= change
+            over = meter.use - meter.limit
+            meter.use += change
+            if over > 0 or over + change > 0:
+                borrowed = max(0, over + change) - max(0, over)
+                pool.borrowed += borrowed
+                if meter.lends:
+                    pool.lendable += borrowed
 
     def add_up(self, now: float) -> None:
         """Bring every integral up to `now`."""

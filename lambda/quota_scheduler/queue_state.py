@@ -264,7 +264,8 @@ class QueueState:
         if self.stopping:
             job_class.later.hold(1)
         job_class.share.holding.add(job)
-        self._use_changed(job_class.lane)
+        if job_class.lane.front is not None or self._by_unit:
+            self._awake[job_class.lane] = None
 
     def release(self, job: Job) -> None:
         """Let `job` hold nothing any more."""
@@ -273,12 +274,8 @@ class QueueState:
         if self.stopping:
             job_class.later.hold(-1)
         job_class.share.holding.remove(job)
-        self._use_changed(job_class.lane)
-
-    def _use_changed(self, lane: Lane) -> None:
-        """Have the front job looked at whose share holds more, or less."""
-        if lane.front is not None or self._by_unit:
-            self._awake[lane] = None
+        if job_class.lane.front is not None or self._by_unit:
+            self._awake[job_class.lane] = None
 
     def set_priority(self, job: Job, priority: int) -> None:
         """Change the priority of a waiting or holding job."""

@@ -350,7 +350,7 @@ class Scheduler:
         return Victim(job.id, job.share, kind, job.rank, over)
 
     def _figures(self, job: Job) -> tuple[Figures, ...]:
-        return self.state.ledger.figures(job.job_class) if self.explains else ()
+        return self.state.ledger.figures(job.job_class)
 
     def _stopped(self, job: Job, now: float) -> None:
         """Complete a preemption: RUNNABLE again, or FAILED without retries left."""

@@ -98,7 +98,8 @@ def next_action(state: QueueState) -> Action | None:
             if not assumptions.skip_unfit_fronts:
                 break
     for job in fronts:
-        if job.job_class.share.preempts:
+        share = job.job_class.share
+        if share.preempts and share.holding.lowest < job.rank:
             action = _preempt_in_share(state, job)
             if action is not None:
                 return action

@@ -39,7 +39,7 @@ class WaitingQueue:
 
     def add(self, job: Job, time: float) -> None:
         """Add `job` with its place among equal priorities given by `time`, in seconds."""
-        job.entry = entry = (-job.rank, time, job.sequence, job)
+        job.entry = entry = (-(job.priority or 0), time, job.sequence, job)
         heap = self._heap
         heappush(heap, entry)
         if heap[0] is entry:
