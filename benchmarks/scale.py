@@ -1,9 +1,8 @@
 """Claim: a job of a million costs at most 1.3 times one of ten thousand, under the same policy and load.
 
-Both workloads come from the same arrivals, sizes and durations, and shares have a quarter more than their mean use, so that
+Both workloads have the same arrivals, sizes and durations, and shares have a quarter more than their mean use, so that
 neither has a backlog that grows with time. The durations spread over fewer decades than a trace's: with those, ten
-thousand jobs would end before the load they bring is ever reached. Utilisation and preemptions show how far the loads
-are alike.
+thousand jobs have ended before the load they bring is reached. The figures show how far loads are alike.
 """
 
 from __future__ import annotations
@@ -42,7 +41,9 @@ def measure() -> Iterator[Figure]:
     many = _run(policy, workload)
     del workload
     runs = [_run(policy, generated(FEW, seed=seed, spread=SPREAD)) for seed in SEEDS]
-    few = _Run(min(run.seconds for run in runs), fmean(run.utilisation for run in runs), fmean(r.preemptions for r in runs))
+    few = _Run(
+        min(run.seconds for run in runs), fmean(run.utilisation for run in runs), fmean(r.preemptions for r in runs)
+    )
     for count, run in ((FEW, few), (MANY, many)):
         yield Figure(f"one of {count:,} generated jobs", f"{run.seconds * 1e6:.1f} µs")
         yield Figure(f"their load, {count:,} jobs", f"{run.utilisation:.0%}, {run.preemptions:.3f} preemptions a job")

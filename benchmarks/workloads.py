@@ -47,7 +47,7 @@ def generated(jobs: int, shares: int = 10, seed: int = 1, spread: float = 2.0) -
 
 
 def policy_for(workload: Workload, headroom: float = 1.0) -> QuotaPolicy:
-    """Give each team `headroom` times its mean use, rounded up; every second one borrows, all preempt in their share."""
+    """Give each team its mean use times `headroom`, rounded up; every second one borrows, all preempt in-share."""
     use: Counter[str] = Counter()
     for job in workload.jobs:
         use[job.share] += math.ceil(job.duration * sum(count for _, count in job.demand))
