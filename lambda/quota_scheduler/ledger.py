@@ -203,9 +203,7 @@ class Ledger:
             for unit, account in accounts.items():
                 own = self._account(share, unit)
                 own.use = account.use
-        for unit, pool in other._pools.items():
-            own_pool = self._pools[unit]
-            own_pool.free, own_pool.spare = pool.free, pool.spare
+                own.pool.free, own.pool.spare = account.pool.free, account.pool.spare
 
     def _set_terms(self, share: QuotaShare, unit: str) -> None:
         account = self._account(share.name, unit)
