@@ -116,8 +116,10 @@ def run() -> int:
         raise InputError(_usage_message(error)) from error
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except _input_errors() as error:
-        raise InputError(str(error)) from error
+    except Exception as error:
+        if isinstance(error, _input_errors()):
+            raise InputError(str(error)) from error
+        raise
     if status == _INTERRUPTED:  # how typer passes it on
         raise KeyboardInterrupt
     return status if isinstance(status, int) else 0

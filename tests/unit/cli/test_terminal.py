@@ -93,16 +93,18 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly(arguments: list[str]) -> N
     assert (ended.returncode, ended.stderr) == (141, b"")
 
 
-def test_help_and_version_import_no_command() -> None:
+def test_help_version_and_completion_import_no_command() -> None:
     code = (
         "import sys; from constructs_qm.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'aws_cdk', 'boto3', 'moto', 'pydantic', 'rich', 'yaml', 'quota_scheduler'}\n"
+        "heavy = {'aws_cdk', 'boto3', 'moto', 'rich', 'yaml', 'quota_scheduler'}\n"
         "sys.exit(', '.join(heavy & sys.modules.keys()) or 0)"
     )
-    for argument in ("--help", "--version"):
-        ended = subprocess.run([sys.executable, "-c", code, argument], capture_output=True, text=True, check=False)
+    completion = {"_BATCH_QUOTA_COMPLETE": "complete_bash", "COMP_WORDS": "batch-quota re", "COMP_CWORD": "1"}
+    for arguments, variables in ((["--help"], {}), (["--version"], {}), ([], completion)):
+        command = [sys.executable, "-c", code, *arguments]
+        ended = subprocess.run(command, capture_output=True, text=True, env=environment(**variables), check=False)
         assert (ended.returncode, ended.stderr) == (0, "")
 
 
