@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,9 @@ def local(
     speed: Annotated[
         float, typer.Option(metavar="FACTOR", min=0.001, help="Seconds that pass at the endpoint in one second.")
     ] = 1.0,
+    stepped: Annotated[
+        bool, typer.Option("--stepped", help="Let time pass only by steps, from the live view or POST /_quota/clock.")
+    ] = False,
     state: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Go on from the state saved there, and save it at the end.")
     ] = None,
@@ -40,19 +44,24 @@ def local(
     export AWS_ENDPOINT_URL=http://127.0.0.1:4577
     aws batch list-scheduling-policies
     """
-    from constructs_qm.local import RealClock
+    from constructs_qm.local import RealClock, SteppedClock
+    from constructs_qm.local.live_view import PAGE
     from constructs_qm.local.saved_state import StateError
     from constructs_qm.local.server import LIMITS, start
 
     if state is not None and not state.parent.is_dir():
         raise typer.BadParameter(f"--state {state}: there is no folder {state.parent} to save it in: make it first")
+    if stepped and speed != 1:
+        raise typer.BadParameter("a stepped clock has no speed: give --stepped or --speed, not both")
     console = make_console()
+    clock = SteppedClock(int(time.time())) if stepped else RealClock(speed=speed)
     try:
-        server = start(port, clock=RealClock(speed=speed), state_file=state)
+        server = start(port, clock=clock, state_file=state)
     except StateError as error:
         raise typer.TyperException(str(error)) from None
     with server, suppress(KeyboardInterrupt):  # an interrupt may come before it waits for one
         console.print(f"AWS endpoint at {server.url}", soft_wrap=True)
+        console.print(f"Live view at {server.url}{PAGE}", soft_wrap=True)
         print_text(console, LIMITS, style="dim")
         if env:
             for name, value in server.environment(Path(".batch-quota-sagemaker.yaml").resolve()).items():

@@ -37,9 +37,12 @@ class Clock(Protocol):
     ----------
     stepped : bool
         Whether it moves only when it is told to.
+    speed : float
+        Seconds of this clock in one real second; 0 for a stepped one.
     """
 
     stepped: bool
+    speed: float
 
     def now(self) -> float:
         """Return seconds since 1970; never less than before."""
@@ -77,6 +80,7 @@ class SteppedClock:
     """
 
     stepped = True
+    speed = 0.0
 
     def __init__(self, start: float = EPOCH) -> None:
         self._now = float(start)
@@ -141,7 +145,7 @@ class RealClock:
     def __init__(self, speed: float = 1) -> None:
         if not 0 < speed < math.inf:
             raise ValueError(f"speed {speed!r} is not allowed: use a number above 0")
-        self._speed = speed
+        self.speed = speed
         self._start = time.time()
         self._monotonic_start = time.monotonic()
         self._changed = threading.Event()
@@ -151,7 +155,7 @@ class RealClock:
 
     def now(self) -> float:
         """Return seconds since 1970, sped up since the clock was made."""
-        return self._start + (time.monotonic() - self._monotonic_start) * self._speed
+        return self._start + (time.monotonic() - self._monotonic_start) * self.speed
 
     def drive(self, timeline: Timeline) -> None:
         """Run `timeline` from a thread of its own."""
@@ -186,7 +190,7 @@ class RealClock:
         while not self._stopped:
             self._changed.clear()  # before looking, so that no change after the look is missed
             due = timeline.next_due()
-            wait = _LOOK_SECONDS if due is None else (due - self.now()) / self._speed
+            wait = _LOOK_SECONDS if due is None else (due - self.now()) / self.speed
             if wait > 0:
                 self._changed.wait(min(wait, _LOOK_SECONDS))
             else:

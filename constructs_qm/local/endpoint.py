@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from constructs_qm.local import (  # noqa: F401 - their operations register themselves
     job_lists,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Endpoint"]
 
+Result = TypeVar("Result")
 
 _SAVED = (
     "settings",
@@ -141,6 +142,11 @@ class Endpoint:
         with self._lock:
             self._states.pop((account, region), None)
 
+    def look(self, look: Callable[[list[BatchState]], Result]) -> Result:
+        """Return what `look` makes of all accounts and Regions, while nothing happens to them."""
+        with self._lock:
+            return look(list(self._states.values()))
+
     def perform(self, state: BatchState, operation: str, request: dict[str, Any]) -> dict[str, Any]:
         """Carry out an operation, now; see :func:`constructs_qm.local.operations.perform`."""
         with self._lock:
@@ -221,6 +227,11 @@ class Endpoint:
             else:
                 raise ClientException(f"Service job {job} does not exist")
         self._after_change()
+
+    @property
+    def scripts(self) -> tuple[Script, ...]:
+        """What becomes of jobs, by :meth:`script`."""
+        return self._scripts
 
     def script(self, *scripts: Script) -> None:
         """Decide what becomes of jobs dispatched from now on: for each the first script that matches."""

@@ -1,11 +1,11 @@
-"""The two errors AWS Batch answers with, as Python exceptions.
+"""The two errors AWS Batch answers with, as Python exceptions, and one of our own.
 
 Every operation raises these; only ``wire.py`` knows what they look like on the wire.
 """
 
 from __future__ import annotations
 
-__all__ = ["BatchError", "ClientException", "ServerException"]
+__all__ = ["BatchError", "ClientException", "ForeignPageError", "ServerException"]
 
 
 class BatchError(Exception):
@@ -28,6 +28,13 @@ class ClientException(BatchError):
 
     status = 400
     code = "ClientException"
+
+
+class ForeignPageError(ClientException):
+    """A browser asks for a page that isn't the endpoint's own; AWS Batch has nothing like it."""
+
+    status = 403
+    code = "AccessDeniedException"
 
 
 class ServerException(BatchError):

@@ -14,8 +14,10 @@ from moto.moto_server.werkzeug_app import (
 )
 
 from constructs_qm.local.control import PREFIX, control
-from constructs_qm.local.errors import ServerException
+from constructs_qm.local.errors import ForeignPageError, ServerException
+from constructs_qm.local.foreign_pages import refuse_foreign_pages
 from constructs_qm.local.http_handler import HttpServer
+from constructs_qm.local.live_view import PAGE, LiveView
 from constructs_qm.local.responses import QuotaBatchResponse
 from constructs_qm.local.wire import Reply, error_reply
 
@@ -51,7 +53,7 @@ class HttpFront:
     """
 
     def __init__(self, endpoint: Endpoint, host: str, port: int) -> None:
-        self._http = HttpServer(host, port, _application(endpoint))
+        self._http = HttpServer(host, port, _application(endpoint, host))
         self.port: int = self._http.server_port
         self.url = f"http://{host}:{self.port}"
         self._thread = threading.Thread(
@@ -72,22 +74,25 @@ def url_of(endpoint: Endpoint) -> str:
     return endpoint.url or HttpFront(endpoint, "127.0.0.1", 0).url
 
 
-def _application(endpoint: Endpoint) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
-    """Return the WSGI application: the controls, and moto for everything else."""
+def _application(endpoint: Endpoint, host: str) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
+    """Return the WSGI application: the live view, the controls, and moto for everything else."""
     moto = DomainDispatcherApplication(create_backend_app)
+    view = LiveView(endpoint)
+
+    def own(environ: dict[str, Any], path: str) -> Reply:
+        method, query = environ["REQUEST_METHOD"], environ.get("QUERY_STRING", "")
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        try:
+            refuse_foreign_pages(environ, host)
+        except ForeignPageError as error:
+            return error_reply(error)
+        reply = view.answer(method, path, query, environ.get("CONTENT_TYPE", ""), body)
+        return reply or control(endpoint, method, path, query, body)
 
     def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
-        if path.startswith(PREFIX):
-            size = int(environ.get("CONTENT_LENGTH") or 0)
-            reply = control(
-                endpoint,
-                environ["REQUEST_METHOD"],
-                path,
-                environ.get("QUERY_STRING", ""),
-                environ["wsgi.input"].read(size),
-            )
-            return _send(reply, start_response)
+        if path == PAGE or path.startswith(PREFIX):
+            return _send(own(environ, path), start_response)
         try:
             if path.startswith("/v1/") and _BATCH.search(environ.get("HTTP_AUTHORIZATION", "")):
                 status, headers, text = QuotaBatchResponse.dispatch(BackendRequest(environ))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from constructs_qm.local.job_queues import JobQueue
     from constructs_qm.local.state import BatchState
 
-__all__ = ["ServiceJob", "find_job"]
+__all__ = ["JOB_ID", "ServiceJob", "find_job"]
 
 MAX_PAYLOAD = 10 * 1024
 MAX_REQUEST = 30 * 1024
@@ -30,7 +30,7 @@ MAX_TERMINATED = 50
 PREEMPTION_WINDOW = 10
 """Preempted attempts a job shows; the guide says a sliding window and not how long."""
 
-_JOB_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+JOB_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -237,7 +237,7 @@ def _terminate_one(state: BatchState, id_or_arn: str, reason: str) -> None:
 
 def _is_job_id(text: str) -> bool:
     prefix, slash, job_id = text.rpartition("/")
-    return bool(_JOB_ID.fullmatch(job_id)) and (not slash or prefix.endswith(":service-job"))
+    return bool(JOB_ID.fullmatch(job_id)) and (not slash or prefix.endswith(":service-job"))
 
 
 def _check_reason(request: Request) -> None:

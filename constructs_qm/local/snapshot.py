@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from constructs_qm.local.state import BatchState
     from quota_scheduler import Job
 
-__all__: list[str] = []
+__all__ = ["first_waiting"]
 
 FRONT = 100
 """Jobs at the front of the queue that are shown (API GetJobQueueSnapshot)."""
@@ -26,7 +26,7 @@ FRONT = 100
 def _snapshot(state: BatchState, request: Request) -> Answer:
     queue = state.queue(request["jobQueue"])
     updated = {"lastUpdatedAt": milliseconds(state.now)}
-    waiting = {name: _first_waiting(queue, name, FRONT) for name in queue.shares}
+    waiting = {name: first_waiting(queue, name, FRONT) for name in queue.shares}
     fronts = {name: [_position(state, jobs[0])] for name, jobs in waiting.items() if jobs}
     in_order = _in_order_of_dispatch(list(waiting.values()))
     return {
@@ -40,7 +40,8 @@ def _snapshot(state: BatchState, request: Request) -> Answer:
     }
 
 
-def _first_waiting(queue: JobQueue, share: str, count: int) -> list[Job]:
+def first_waiting(queue: JobQueue, share: str, count: int) -> list[Job]:
+    """Return the first `count` RUNNABLE jobs of a share, in order."""
     state = queue.scheduler.state.shares.get(share)
     if state is None:  # still CREATING
         return []

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
     from preemption_auditor.findings import Finding
+    from preemption_auditor.judge import Open
     from preemption_auditor.reading import Item
     from preemption_auditor.verdicts import Answer
     from quota_scheduler import QuotaPolicy
@@ -127,12 +128,11 @@ class Auditor:
         findings = [finding for judge in judges for finding in judge.findings.values()]
         notes = self._notes() + [finding for judge in judges for finding in judge.withdrawn.values()]
         inferences = [inference for judge in judges for inference in judge.beneficiaries.inferences]
-        gaps = [gap for judge in judges for gap in judge.open.values()]
         return Report(
             findings=tuple(sorted(findings, key=_by_time)),
             notes=tuple(sorted(notes, key=_by_time)),
             preemptions=tuple(sorted(inferences, key=lambda inference: (inference.at, inference.victim))),
-            unknown=tuple(sorted(gaps, key=lambda gap: (gap.at, gap.rule, gap.jobs))),
+            unknown=tuple(self.unknown),
             coverage=self.coverage,
             answers=_answers(judges),
             settings=self._settings,
@@ -145,6 +145,12 @@ class Auditor:
         shown = [(item.job, item.status) for item in self._waiting if isinstance(item, Observation) and item.status]
         held |= {job for job, status in shown if status.holds}
         return sorted(held - {job for job, status in shown if status.final})
+
+    @property
+    def unknown(self) -> list[Open]:
+        """Decisions of a stream that couldn't be judged, of late, in order of time."""
+        gaps = [gap for queue in self._audits.queues.values() for gap in queue.judge.open.values()]
+        return sorted(gaps, key=_open_by_time)
 
     @property
     def coverage(self) -> Coverage:
@@ -241,6 +247,10 @@ def audit(
 
 def _by_time(finding: Finding) -> tuple[object, ...]:
     return finding.at, finding.rule, finding.queue, finding.jobs
+
+
+def _open_by_time(gap: Open) -> tuple[object, ...]:
+    return gap.at, gap.rule, gap.jobs
 
 
 def _answers(judges: list[Judge]) -> dict[str, dict[Answer, int]]:

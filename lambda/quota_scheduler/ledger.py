@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from quota_scheduler.demand import Demand
     from quota_scheduler.policy import QuotaPolicy, QuotaShare
 
-__all__ = ["Account", "Figures", "Ledger", "Pool", "Request"]
+__all__ = ["Account", "Figures", "Ledger", "Pool", "Request", "Standing"]
 
 
 class Figures(NamedTuple):
@@ -25,6 +25,35 @@ class Figures(NamedTuple):
     environment: int
     borrowed: int
     lendable: int
+
+
+class Standing(NamedTuple):
+    """How a share stands in one capacity unit, in instances.
+
+    Attributes
+    ----------
+    unit : str
+    use, limit : int
+    ceiling : float
+        The most it may use, borrowing included; infinite without a borrow limit.
+    borrowed : int
+        What it uses beyond its limit.
+    idle : int
+        What it leaves of its limit.
+    lends : bool
+        Whether others may use what it leaves idle.
+    lent : float
+        What others use of it: of all that is borrowed, its part of all that is lendable.
+    """
+
+    unit: str
+    use: int
+    limit: int
+    ceiling: float
+    borrowed: int
+    idle: int
+    lends: bool
+    lent: float
 
 
 class Pool:
@@ -261,6 +290,30 @@ class Ledger:
         """Return what the holding jobs of `share` demand of `unit`, in instances."""
         account = self._accounts[share].get(unit)
         return account.use if account is not None else 0
+
+    def standings(self, share: str) -> list[Standing]:
+        """Return how `share` stands in every unit that it has a limit for or uses."""
+        return [
+            Standing(
+                unit,
+                account.use,
+                account.limit,
+                account.ceiling,
+                account.over,
+                account.idle,
+                account.lends,
+                self._lent(account),
+            )
+            for unit, account in self._accounts[share].items()
+            if account.limit or account.use
+        ]
+
+    def _lent(self, account: Account) -> float:
+        """Return its part of what is lent; all of it where more is borrowed than was lent, since a limit was lowered."""
+        if not account.lends or not account.idle:
+            return 0.0
+        lendable = self.lendable(account.pool.unit)
+        return account.idle * min(account.pool.borrowed, lendable) / lendable
 
     def borrowed(self, unit: str) -> int:
         """Return B of `unit`: what all shares use beyond their limits, in instances."""
