@@ -5,9 +5,9 @@ Programs send no ``Origin``, and may do whatever they like.
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from constructs_qm.local.errors import ForeignPageError
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["refuse_foreign_pages"]
+
+_HOST = re.compile(r"(\[[\da-f:]+\]|[\w.-]+)(?::\d+)?", re.IGNORECASE | re.ASCII)
 
 
 def refuse_foreign_pages(environ: Mapping[str, str], own_host: str) -> None:
@@ -31,22 +33,17 @@ def refuse_foreign_pages(environ: Mapping[str, str], own_host: str) -> None:
         What the endpoint was told to listen on.
     """
     host = environ.get("HTTP_HOST", "")
-    if not _is_local(_name(host), own_host):
+    if not _is_own(host, own_host):
         raise ForeignPageError(f"host {host!r} is not allowed: use 127.0.0.1 or localhost")
     origin = environ.get("HTTP_ORIGIN")
     if origin is not None and origin != f"http://{host}":
         raise ForeignPageError(f"a page of {origin} may not do this: use http://{host}/_quota")
 
 
-def _name(host: str) -> str:
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
-
-
-def _is_local(name: str, own_host: str) -> bool:
-    if name in ("localhost", own_host) and name:
+def _is_own(host: str, own_host: str) -> bool:
+    parts = _HOST.fullmatch(host)
+    name = parts[1].strip("[]") if parts else ""
+    if name in ("localhost", own_host):
         return True
     try:
         ip_address(name)

@@ -215,6 +215,8 @@ class Ledger:
     def adopt(self, policy: QuotaPolicy) -> None:
         """Put `policy` in force: every share goes on using what it uses, and the rest is counted anew."""
         self._accounts = {share.name: self._accounts.get(share.name, {}) for share in policy.shares}
+        for unit in policy.environment:  # also those that no share has a part of
+            self._pool(unit)
         for share in policy.shares:
             for unit in {**policy.environment, **share.limits, **self._accounts[share.name]}:
                 self._set_terms(share, unit)
@@ -246,12 +248,16 @@ class Ledger:
         accounts = self._accounts[share]
         account = accounts.get(unit)
         if account is None:
-            pool = self._pools.get(unit)
-            if pool is None:
-                pool = self._pools[unit] = Pool(unit)
+            pool = self._pool(unit)
             account = accounts[unit] = Account(pool)
             pool.accounts.append(account)
         return account
+
+    def _pool(self, unit: str) -> Pool:
+        pool = self._pools.get(unit)
+        if pool is None:
+            pool = self._pools[unit] = Pool(unit)
+        return pool
 
     def request(self, share: str, demand: Demand) -> Request:
         """Return `demand` of `share`, to ask about, take and release; it stays valid under other policies."""
@@ -309,7 +315,7 @@ class Ledger:
         ]
 
     def _lent(self, account: Account) -> float:
-        """Return its part of what is lent; all of it where more is borrowed than was lent, since a limit was lowered."""
+        """Return its part of what is lent: all of it where more is borrowed than lendable, as after a lowered limit."""
         if not account.lends or not account.idle:
             return 0.0
         lendable = self.lendable(account.pool.unit)

@@ -15,21 +15,16 @@ _SENTENCES = ("reason", "why", "seen", "expected", "gap")
 """Keys of texts in the documents of the live view."""
 
 
-def name_jobs(document: Any, state: BatchState) -> Any:
+def name_jobs(state: BatchState, document: dict[str, Any]) -> dict[str, Any]:
     """Return `document` with the names of jobs in its sentences."""
-    if isinstance(document, list):
-        return [name_jobs(entry, state) for entry in document]
-    if not isinstance(document, dict):
-        return document
-    return {
-        key: _name_all(value, state) if key in _SENTENCES else name_jobs(value, state)
-        for key, value in document.items()
-    }
+    return {key: _name_jobs(state, value, key in _SENTENCES) for key, value in document.items()}
 
 
-def _name_all(text: Any, state: BatchState) -> Any:
-    if isinstance(text, list):
-        return [_name_all(sentence, state) for sentence in text]
-    if not isinstance(text, str):
-        return text
-    return JOB_ID.sub(lambda found: state.jobs[found[0]].name if found[0] in state.jobs else found[0], text)
+def _name_jobs(state: BatchState, value: Any, is_sentence: bool) -> Any:
+    if isinstance(value, dict):
+        return name_jobs(state, value)
+    if isinstance(value, list):
+        return [_name_jobs(state, entry, is_sentence) for entry in value]
+    if isinstance(value, str) and is_sentence:
+        return JOB_ID.sub(lambda found: state.jobs[found[0]].name if found[0] in state.jobs else found[0], value)
+    return value

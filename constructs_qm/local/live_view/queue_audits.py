@@ -80,6 +80,10 @@ class QueueAudits:
         self._jobs: dict[str, str] = {}
         """The ARN of the queue of each job, by id."""
 
+    def give_up(self) -> None:
+        """Judge no queue there is now any more, since its policy may change without an event."""
+        self._audits.clear()
+
     def follow(self, events: Sequence[Event], now: float, most: int) -> int:
         """Take in up to `most` new events, judge, and return how many are left.
 

@@ -91,6 +91,8 @@ class LiveView:
             self._preemptions.follow(self._endpoint.log)
             now = self._endpoint.clock.now()
             behind = self._audits.follow(self._endpoint.events, now, _AT_A_TIME)
+            if not self._endpoint.settings.cloudtrail:
+                self._audits.give_up()
             return self._endpoint.look(lambda states: self._show(states, wanted, behind))
 
     def _show(self, states: list[BatchState], wanted: str, behind: int) -> dict[str, Any]:
@@ -108,9 +110,11 @@ class LiveView:
         }
 
     def _show_queue(self, state: BatchState, queue: JobQueue, behind: int) -> dict[str, Any]:
-        document = {
-            **show_queue(state, queue),
-            "preemptions": self._preemptions.show(queue.arn),
-            "audit": {**self._audits.show(queue.arn), "behind": behind},
-        }
-        return name_jobs(document, state)
+        return name_jobs(
+            state,
+            {
+                **show_queue(state, queue),
+                "preemptions": self._preemptions.show(queue.arn),
+                "audit": {**self._audits.show(queue.arn), "behind": behind},
+            },
+        )
