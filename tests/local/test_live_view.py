@@ -327,8 +327,8 @@ def test_a_decision_that_cannot_be_judged_is_unknown(served: World) -> None:
     audits = QueueAudits()
     audits.follow(events, served.endpoint.clock.now(), most=len(events))
     assert audits.show(QUEUE)["verdict"] == "pass", "what comes later may still tell"
-    for hour in range(1, 4):
-        audits.follow(events, served.endpoint.clock.now() + hour * 3600, most=0)
+    for minute in range(1, 5):
+        audits.follow(events, served.endpoint.clock.now() + minute * 60, most=0)
     verdict = audits.show(QUEUE)
     assert (verdict["verdict"], verdict["unknown"], verdict["violations"]) == ("unknown", 1, 0)
 
