@@ -7,6 +7,7 @@ pytest.importorskip("moto", reason="needs the extra `local`")
 from typing import TYPE_CHECKING
 
 from local.world import World
+from support.browser import browser  # noqa: F401 - a fixture
 
 from constructs_qm.local import SteppedClock, mock_quota_management
 from constructs_qm.local.server import start

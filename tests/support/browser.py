@@ -31,8 +31,8 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-def take_picture(page: Page, name: str) -> None:
-    """Write a picture of the page to docs/images, where CONSTRUCTS_QM_SCREENSHOTS asks for it."""
+def take_picture(page: Page, name: str, *, full_page: bool = True) -> None:
+    """Write a picture of the page, or of what is in sight, to docs/images if CONSTRUCTS_QM_SCREENSHOTS is set."""
     if os.environ.get("CONSTRUCTS_QM_SCREENSHOTS"):
         IMAGES.mkdir(exist_ok=True)
-        page.screenshot(path=IMAGES / f"{name}.png", full_page=True, animations="disabled")
+        page.screenshot(path=IMAGES / f"{name}.png", full_page=full_page, animations="disabled")

@@ -40,11 +40,16 @@ async function refresh() {
     render();
   } catch (error) {
     setLost(
-      error instanceof TypeError || error.name === "TimeoutError" || error instanceof SyntaxError
+      isSilence(error)
         ? "The connection to the endpoint is lost. What you see is how it was; trying again every second."
         : `The endpoint can't show its state: ${error.message}`,
     );
   }
+}
+
+// Whether the endpoint didn't answer, or something else answered in its place.
+function isSilence(error) {
+  return error instanceof TypeError || error instanceof SyntaxError || error.name === "TimeoutError";
 }
 
 function setLost(text) {
@@ -289,7 +294,7 @@ function render() {
   by("empty").hidden = queue !== null;
   by("main").hidden = queue === null;
   if (queue === null) return;
-  document.title = `${queue.audit.verdict === "violation" ? "✗ " : ""}${queue.name} – live view`;
+  document.title = `${queue.audit.verdict === "violation" ? "✗ " : ""}${queue.name}: live view`;
   by("paused").hidden = !queue.paused;
   showShares(queue);
   showJobs(queue);
@@ -314,7 +319,7 @@ function showClock(clock) {
 
 function showQueues(queues, queue) {
   const places = new Set(queues.map((entry) => `${entry.account} ${entry.region}`));
-  const text = (entry) => (places.size > 1 ? `${entry.name} – ${entry.region}, ${entry.account}` : entry.name);
+  const text = (entry) => (places.size > 1 ? `${entry.name} (${entry.region}, ${entry.account})` : entry.name);
   setOptions(by("queue"), queues.map((entry) => ({ value: entry.arn, text: text(entry) })));
   by("queue").disabled = queues.length === 0;
   if (queue !== null) by("queue").value = queue.arn;
@@ -358,8 +363,8 @@ const VERDICTS = {
 };
 
 function showAudit(audit) {
-  by("verdict").className = audit.verdict;
-  setText(by("verdict"), VERDICTS[audit.verdict]);
+  by("verdict").className = audit.decisions === 0 ? "none" : audit.verdict;
+  setText(by("verdict"), audit.decisions === 0 ? "– Nothing to judge yet" : VERDICTS[audit.verdict]);
   setText(by("judged"), judged(audit));
   const entries = [
     ...audit.findings.map((finding) => ({
@@ -431,7 +436,7 @@ function onSubmit(form, act) {
       setText(error, "");
       form.closest("dialog")?.close();
     } catch (problem) {
-      setText(error, problem instanceof TypeError ? "The endpoint doesn't answer: nothing was done." : problem.message);
+      setText(error, isSilence(problem) ? "The endpoint doesn't answer: look whether it was done, then try again." : problem.message);
     }
     await refresh();
   });
