@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.request import Request, urlopen
 
 import boto3
 import pytest
@@ -98,7 +99,7 @@ def local_server(folder: Path, *options: str) -> Iterator[list[str]]:
     environment = {**os.environ, "COLUMNS": "200"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=folder) as server:
         assert server.stdout is not None
-        lines = [server.stdout.readline().strip() for _ in range(10 if "--env" in options else 2)]
+        lines = [server.stdout.readline().strip() for _ in range(11 if "--env" in options else 3)]
         yield lines
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=20) == 0
@@ -117,16 +118,28 @@ def batch_client(lines: list[str]):
 def test_local_prints_its_address_and_keeps_its_state_when_interrupted(tmp_path: Path) -> None:
     policy = {"idleResourceAssignmentStrategy": "FIFO"}
     with local_server(tmp_path, "--state", "lab.state") as lines:
-        assert "This is not AWS" in lines[1]
+        assert "This is not AWS" in lines[2]
         batch_client(lines).create_scheduling_policy(name="kept", quotaSharePolicy=policy)
     with local_server(tmp_path, "--state", "lab.state") as lines:
         [kept] = batch_client(lines).list_scheduling_policies()["schedulingPolicies"]
         assert kept["arn"].endswith("scheduling-policy/kept")
 
 
+def test_local_prints_where_its_live_view_is_and_lets_it_step_the_clock(tmp_path: Path) -> None:
+    with local_server(tmp_path, "--stepped") as lines:
+        page = lines[1].removeprefix("Live view at ")
+        with urlopen(page) as answer:
+            assert b"<title>Live view</title>" in answer.read()
+        with urlopen(Request(f"{page}/clock", b'{"advance": 0}')) as answer:
+            before = json.load(answer)["now"]
+        assert before == int(before)
+        with urlopen(Request(f"{page}/clock", b'{"advance": 5}')) as answer:
+            assert json.load(answer)["now"] == before + 5
+
+
 def test_local_prints_what_clients_need(tmp_path: Path) -> None:
     with local_server(tmp_path, "--env") as lines:
-        exported = dict(line.removeprefix("export ").split("=", 1) for line in lines[2:])
+        exported = dict(line.removeprefix("export ").split("=", 1) for line in lines[3:])
         assert exported["AWS_ENDPOINT_URL"] == lines[0].split()[-1]
         assert Path(exported["SAGEMAKER_USER_CONFIG_OVERRIDE"]).exists()
 

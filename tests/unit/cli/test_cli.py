@@ -100,6 +100,7 @@ def test_fails_with_one_line_for_a_malformed_file(run, tmp_path: Path, name: str
         (["local", "--port", "70000"], "65535"),
         (["local", "--speed", "0"], "speed"),
         (["local", "--port", "0", "--state", "nowhere/lab.state"], "there is no folder nowhere to save it in"),
+        (["local", "--speed", "60", "--stepped"], "give --stepped or --speed, not both"),
     ],
 )
 def test_fails_with_one_line_and_status_2(run, arguments: list[object], says: str) -> None:
