@@ -146,11 +146,13 @@ def _edited(base: _Version, since: Span, edits: tuple[Edit, ...]) -> _Version:
 
 
 def _distinct(policies: list[QuotaPolicy]) -> tuple[QuotaPolicy, ...]:
-    distinct: list[QuotaPolicy] = []
+    """Return policies that differ; the order of shares has no meaning."""
+    distinct: list[tuple[object, QuotaPolicy]] = []
     for policy in policies:
-        if policy not in distinct:
-            distinct.append(policy)
-    return tuple(distinct)
+        content = policy.environment, {share.name: share for share in policy.shares}
+        if all(content != known for known, _ in distinct):
+            distinct.append((content, policy))
+    return tuple(policy for _, policy in distinct)
 
 
 def load_policy_timeline(document: object) -> PolicyTimeline:

@@ -2,7 +2,7 @@
 // text, never as HTML. It decides nothing: figures, reasons and verdicts are the endpoint's.
 
 const PERIOD = 1000;
-const PATIENCE = 5000;
+const PATIENCE = 15000;
 const by = (id) => document.getElementById(id);
 
 let state = null;

@@ -5,11 +5,14 @@ All it knows is in the events: the policy, too, by the API calls that made it.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from constructs_qm.local.events import API_CALL
 from constructs_qm.local.rules import read_limits
-from preemption_auditor import Auditor, AuditSettings, Delivery, Kind
+from preemption_auditor import Auditor, AuditSettings, Coverage, Delivery, Kind
+from preemption_auditor.api_calls import ApiCall, changed_policy
+from preemption_auditor.instants import Span
 from quota_scheduler import QuotaPolicy
 
 if TYPE_CHECKING:
@@ -31,31 +34,53 @@ _SHOWN = 20
 
 
 class _Audit:
-    """One queue's auditor and what it found."""
+    """One queue's auditor and what it found.
+
+    The auditor begins with the first job: shares that were made before belong to the policy it begins with. Told
+    of them as edits, it would have to consider every order of those of one second.
+    """
 
     def __init__(self, policy: QuotaPolicy, environment: str) -> None:
         self.environment = environment
         self.findings: dict[object, Finding] = {}
-        self._auditor = Auditor(policy, _SETTINGS, batch=_BATCH)
+        self._policy = policy
+        self._early: list[Event] = []
+        self._auditor: Auditor | None = None
         self._fed = False
         self._judged = 0.0
 
     def feed(self, event: Event) -> None:
+        if self._auditor is None and event["detail-type"] == API_CALL:
+            self._prepare(event)
+            return
+        if self._auditor is None:
+            self._auditor = Auditor(self._policy, _SETTINGS, batch=_BATCH)
+            for early in self._early:
+                self._auditor.feed(early)
         self._auditor.feed(event)
         self._fed = True
 
+    def _prepare(self, event: Event) -> None:
+        detail = event["detail"]
+        call = ApiCall(detail["eventName"], detail["requestParameters"], Span.of_second(0), event["id"])
+        changed = changed_policy(call, self._policy) if call.name.endswith("QuotaShare") else None
+        if changed is None:
+            self._early.append(event)
+        else:
+            self._policy = changed
+
     def judge(self, now: float) -> None:
-        if self._fed or now - self._judged >= _PERIOD:
+        if self._auditor is not None and (self._fed or now - self._judged >= _PERIOD):
             for finding in self._auditor.publish(now):
                 self.findings[finding.rule, finding.about] = finding
             self._fed, self._judged = False, now
 
     def show(self) -> dict[str, Any]:
-        coverage = self._auditor.coverage
+        coverage = Coverage() if self._auditor is None else self._auditor.coverage
         findings = [finding for finding in self.findings.values() if finding.kind is not Kind.NOTE]
         violations = sum(finding.kind is Kind.VIOLATION for finding in findings)
         latest = sorted(findings, key=lambda finding: finding.at)[: -_SHOWN - 1 : -1]
-        gaps = [{"rule": gap.rule, "gap": gap.gap} for gap in self._auditor.unknown[: -_SHOWN - 1 : -1]]
+        unknown = [] if self._auditor is None else self._auditor.unknown
         return {
             "verdict": "violation" if violations else "unknown" if coverage.unknown else "pass",
             "judgedUntil": self._judged - _SETTINGS.lateness,
@@ -64,8 +89,13 @@ class _Audit:
             "violations": violations,
             "divergences": len(findings) - violations,
             "findings": [finding.to_document() for finding in latest],
-            "gaps": gaps,
+            "gaps": [{"rule": gap.rule, "gap": gap.gap} for gap in unknown[: -_SHOWN - 1 : -1]],
         }
+
+
+def _second(event: Event) -> float:
+    """Return when an event was sent, in seconds since 1970."""
+    return datetime.fromisoformat(event["time"].replace("Z", "+00:00")).timestamp()
 
 
 class QueueAudits:
@@ -100,9 +130,8 @@ class QueueAudits:
             for audit in self._audits_of(event):
                 audit.feed(event)
         behind = len(events) - self._read
-        if not behind:
-            for audit in self._audits.values():
-                audit.judge(now)
+        for audit in self._audits.values():
+            audit.judge(_second(events[self._read]) if behind else now)
         return behind
 
     def show(self, queue: str) -> dict[str, Any]:
