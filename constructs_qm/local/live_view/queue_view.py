@@ -75,7 +75,7 @@ def _show_share(state: BatchState, queue: JobQueue, share: Share) -> dict[str, A
         "inSharePreemption": value.in_share_preemption,
         "limits": dict(value.limits),
         "standings": [] if known is None else [_show(line) for line in scheduler.state.ledger.standings(value.name)],
-        "waitingCount": sum(len(lane.waiting) for lane in lanes),
+        "waitingCount": sum(len(lane) for lane in lanes),
         "front": [_show_job(state.jobs[job.id]) for job in front],
         "why": _why(queue, front[0]) if front else [],
     }
