@@ -219,6 +219,18 @@ def test_by_keyboard_alone(article: World, open_view: Callable[..., Page]) -> No
     see(page.locator("time"), "00:02:05")
 
 
+def test_focus_stays_with_a_job_that_moves_up(article: World, open_view: Callable[..., Page]) -> None:
+    jobs = {name: article.submit(name, "QS3", priority) for name, priority in (("holds", 9), ("one", 5), ("two", 4))}
+    article.advance(60)
+    page = open_view(article)
+    names = page.get_by_role("table", name=WAITING).get_by_role("rowheader")
+    see(names.nth(1), "two")
+    page.get_by_role("button", name="Terminate two").focus()
+    article.batch.update_service_job(jobId=jobs["two"], schedulingPriority=8)
+    see(names.nth(0), "two")
+    assert page.evaluate("document.activeElement.ariaLabel") == "Terminate two"
+
+
 # -- seeing things ------------------------------------------------------------------------
 
 
