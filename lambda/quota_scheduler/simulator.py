@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from quota_scheduler.assumptions import Assumptions
     from quota_scheduler.outcome import Outcome
     from quota_scheduler.policy import QuotaPolicy
+    from quota_scheduler.simulation_recorder import SimulationObserver
     from quota_scheduler.time_limits import TimeLimit
     from quota_scheduler.workload import Workload, WorkloadJob
 
@@ -59,6 +60,7 @@ def simulate(
     changes: Iterable[tuple[float, QuotaPolicy]] = (),
     time_limits: Iterable[TimeLimit] = (),
     on_progress: Callable[[int], None] | None = None,
+    observer: SimulationObserver | None = None,
 ) -> SimulationResult:
     """Run a workload under a policy.
 
@@ -75,6 +77,8 @@ def simulate(
         The queue's job state time limit actions.
     on_progress : callable, optional
         Called with the number of jobs submitted so far, about every thousand jobs.
+    observer : SimulationObserver, optional
+        Is told what happens.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def simulate(
         time_limits=time_limits,
         explains=False,
     )
-    run = _Simulation(scheduler, workload, settings, changes)
+    run = _Simulation(scheduler, workload, settings, changes, observer)
     run.to_the_end(on_progress or (lambda count: None))
     return run.result.build()
 
@@ -118,23 +122,27 @@ class _Simulation:
         workload: Workload,
         settings: SimulationSettings,
         changes: Iterable[tuple[float, QuotaPolicy]],
+        observer: SimulationObserver | None,
     ) -> None:
         start = workload.jobs[0].submit if workload.jobs else 0.0
         self.scheduler = scheduler
         self.result = ResultBuilder(scheduler.policy, start)
         self._settings = settings
+        self._observer = observer
         self._jobs = workload.jobs
         self._changes = deque(sorted(changes, key=lambda change: change[0]))
         self._open: set[str] = set()
         self._ends: list[tuple[float, int, _SimulatedJob]] = []
         """When holding jobs will have done their work, with the dispatch that counts."""
         self.result.submitted(workload.jobs)
+        if observer is not None:
+            observer.adopt(scheduler.policy, start)
         self._change_policy(start)
 
     def to_the_end(self, on_progress: Callable[[int], None]) -> None:
         """Submit every job when its time has come, and go on until nothing runs any more."""
         arrivals, ends, changes = self._jobs, self._ends, self._changes
-        scheduler, result = self.scheduler, self.result
+        scheduler, result, observer = self.scheduler, self.result, self._observer
         submitted, total = 0, len(arrivals)
         arrival = arrivals[0].submit if arrivals else _NEVER
         while True:
@@ -151,6 +159,8 @@ class _Simulation:
                 if job.dispatch_order == dispatch and job.state.holds:  # else it was stopped since that dispatch
                     scheduler.finish(job.id)
                     result.finished(job, now)
+                    if observer is not None:
+                        observer.ended(job, now, held=True)
             if changes and changes[0][0] == now:
                 self._change_policy(now)
             while arrival == now:
@@ -161,6 +171,8 @@ class _Simulation:
                     on_progress(submitted)
             for outcome in scheduler.run(now):
                 self._follow(outcome)
+                if observer is not None:
+                    observer.happened(outcome)
         on_progress(submitted)
 
     def _change_policy(self, now: float) -> None:
@@ -172,8 +184,12 @@ class _Simulation:
                 if job.state.holds:
                     self.result.released(job, now)
                 self.result.terminated(job)
+                if self._observer is not None:
+                    self._observer.ended(job, now, held=job.state.holds)
             self.scheduler.set_policy(policy)
             self.result.adopt(policy, now)
+            if self._observer is not None:
+                self._observer.adopt(policy, now)
         self._open = {share.name for share in self.scheduler.policy.shares if share.enabled}
 
     def _submit(self, plan: WorkloadJob) -> None:
@@ -184,6 +200,8 @@ class _Simulation:
         job.preemption_retries = plan.preemption_retries
         job.duration = plan.duration
         self.scheduler.submit(job, plan.submit)
+        if self._observer is not None:
+            self._observer.submitted(job, plan.submit)
 
     def _follow(self, outcome: Outcome) -> None:
         job: _SimulatedJob = outcome.job  # type: ignore[assignment]  # each was made by _submit
