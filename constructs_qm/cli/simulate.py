@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from constructs_qm.cli.console import make_console, print_text, show_progress
-from constructs_qm.cli.simulation_tables import rows_lines, share_tables, totals_table
+from constructs_qm.cli.simulation_tables import share_tables, totals_table
 from constructs_qm.policy_versions import read_policy_versions
+from constructs_qm.report.report_file import check_report, write_report
+from constructs_qm.simulation_measures import rows_lines
 from constructs_qm.workload_files import read_workload
 from quota_scheduler import DocumentError, QuotaSchedulerError, TimeLimit
+from quota_scheduler.simulation_recorder import SimulationRecorder
 from quota_scheduler.simulator import SimulationSettings
 from quota_scheduler.simulator import simulate as simulate_policy
 from quota_scheduler.time_limits import REASONS
@@ -54,6 +57,9 @@ def simulate(
     time_limit: Annotated[
         int | None, typer.Option(metavar="SECONDS", help="When a job that can never run is ended (default: never).")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write what happened as one HTML file.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
     r"""Simulate policies on the same workload, and compare what becomes of it.
@@ -68,6 +74,8 @@ def simulate(
     batch-quota simulate --policy share.yaml --trace three-teams.yaml \
       --seed 7 --checkpoint-seconds 600 --json
     """
+    if report is not None:
+        check_report(report)
     settings = SimulationSettings(preemption_seconds, checkpoint_seconds)
     limits = () if time_limit is None else tuple(TimeLimit(reason, time_limit) for reason in REASONS)
     versions = [(str(path), read_policy_versions(path)) for path in (*policies, *(more_policies or ()))]
@@ -76,8 +84,17 @@ def simulate(
         workload = read_workload(trace, reading, seed)
     if hash_priorities is not None:
         workload = workload.with_hashed_priorities(hash_priorities, seed)
-    results = [_run(name, timed, workload, settings, limits) for name, timed in versions]
+    recorders = [SimulationRecorder() if report is not None else None for _ in versions]
+    results = [
+        _run(name, timed, workload, settings, limits, recorder)
+        for (name, timed), recorder in zip(versions, recorders, strict=True)
+    ]
     rows = workload.rows.to_document()
+    if report is not None:
+        from constructs_qm.report.simulation_page import simulation_page
+
+        timelines = [recorder.timeline() for recorder in recorders if recorder is not None]
+        write_report(report, simulation_page(str(trace), rows, results, timelines))
     if as_json:
         typer.echo(json.dumps({"policies": results, "rows": rows}))
         return 0
@@ -111,6 +128,7 @@ def _run(
     workload: Workload,
     settings: SimulationSettings,
     limits: tuple[TimeLimit, ...],
+    recorder: SimulationRecorder | None,
 ) -> dict[str, Any]:
     """Return an entry of ``policies``, with how fast it was made."""
     (_, policy), *changes = versions
@@ -124,6 +142,7 @@ def _run(
                 changes=changes,
                 time_limits=limits,
                 on_progress=update,
+                observer=recorder,
             )
         except QuotaSchedulerError as error:
             raise DocumentError(f"{name}: {error}") from None

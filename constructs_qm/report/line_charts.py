@@ -1,0 +1,109 @@
+"""Charts of curves over time: what waits, and how much of the environment is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plotly.graph_objects import Figure
+
+from constructs_qm.report.chart import Chart, Table, label, line_style, style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from constructs_qm.report.time_axis import TimeAxis
+    from quota_scheduler.timeline import Timeline
+
+__all__ = ["total_waiting_chart", "utilisation_chart", "waiting_chart"]
+
+_PERIODS = 24
+
+_Curve = tuple[str, "Timeline", "Callable[[Timeline], list[float]]"]
+"""A name, the timeline it is of, and how its values are found for any stretches of that."""
+
+
+def waiting_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis, top: float) -> Chart:
+    """Return a chart with a line for each share; `top` is the highest value that must fit."""
+
+    def curve_of(share: str) -> Callable[[Timeline], list[float]]:
+        return lambda over: over.means(over.shares[share].waiting)
+
+    return _chart(
+        identity,
+        f"Waiting jobs of each share{f' under {name}' if name else ''}",
+        "Jobs in RUNNABLE, as means over equal periods.",
+        [(share, timeline, curve_of(share)) for share in timeline.shares],
+        axis,
+        ("waiting jobs", ",.2f", top),
+    )
+
+
+def total_waiting_chart(identity: str, timelines: Sequence[tuple[str, Timeline]], axis: TimeAxis) -> Chart:
+    """Return a chart of all waiting jobs, with a line for each timeline."""
+    return _chart(
+        identity,
+        "Waiting jobs",
+        "Jobs of all shares in RUNNABLE, as means over equal periods.",
+        [(name, timeline, all_waiting) for name, timeline in timelines],
+        axis,
+        ("waiting jobs", ",.2f", None),
+    )
+
+
+def utilisation_chart(identity: str, timelines: Sequence[tuple[str, Timeline]], axis: TimeAxis) -> Chart:
+    """Return a chart of the part of the environment that is used, with a line for each timeline."""
+    return _chart(
+        identity,
+        "Utilisation of the environment",
+        "Part of the environment's capacity that jobs held, of all units together, as means over equal periods.",
+        [(name, timeline, lambda over: over.utilisation()) for name, timeline in timelines],
+        axis,
+        ("utilisation", ".1%", 1.0),
+    )
+
+
+def all_waiting(timeline: Timeline) -> list[float]:
+    """Return how many jobs wait in each stretch, of all shares together."""
+    curves = [timeline.means(share.waiting) for share in timeline.shares.values()]
+    return [sum(values) for values in zip(*curves, strict=True)] if curves else [0.0] * len(timeline.environment)
+
+
+def _chart(
+    identity: str,
+    title: str,
+    summary: str,
+    curves: Sequence[_Curve],
+    axis: TimeAxis,
+    scale: tuple[str, str, float | None],
+) -> Chart:
+    """Draw curves, and list them; `scale` is the vertical axis' title, the form of its values and its top."""
+    named, form, top = scale
+    figure = Figure()
+    for index, (name, timeline, values) in enumerate(curves):
+        points = [float(f"{value:.4g}") for value in values(timeline)]
+        figure.add_scatter(
+            x=[axis.x(at) for at in timeline.edges()],
+            y=[*points, points[-1]],
+            mode="lines",
+            line={"shape": "hv", "width": 1.8, **line_style(index)},
+            name=label(name),
+            showlegend=True,
+            hovertemplate=f"%{{y:{form}}}",
+        )
+    style(figure, 330 + 12 * (len(curves) // 4))
+    figure.update_layout(hovermode="x unified")
+    figure.update_xaxes(range=axis.range, title_text=axis.title)
+    figure.update_yaxes(title_text=named, rangemode="tozero", tickformat=".0%" if form.endswith("%") else None)
+    if top is not None:
+        figure.update_yaxes(range=[0, top * 1.05 or 1])
+    return Chart(identity, title, summary, figure, _table(title, curves, axis, form))
+
+
+def _table(title: str, curves: Sequence[_Curve], axis: TimeAxis, form: str) -> Table:
+    rows = []
+    for name, timeline, values in curves:
+        coarse = timeline.coarser(_PERIODS)
+        edges = coarse.edges()
+        for index, value in enumerate(values(coarse)):
+            rows.append([name, f"{axis.text(edges[index])} to {axis.text(edges[index + 1])}", format(value, form)])
+    return Table(f"{title}: means in at most {_PERIODS} equal periods", ["", "period", "mean"], rows, headings=2)
