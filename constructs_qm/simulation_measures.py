@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = ["CAPACITY_OF_SHARE", "TOTALS", "WAITS_OF_SHARE", "Measure", "duration", "policy_names", "rows_lines", "share_rows"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "CAPACITY_OF_SHARE",
+    "TOTALS",
+    "WAITS_OF_SHARE",
+    "Measure",
+    "duration",
+    "policy_names",
+    "rows_lines",
+    "share_rows",
+]
 
 Measure: TypeAlias = "tuple[str, Callable[[dict[str, Any]], str]]"
 """A title, and what it says of an entry of ``policies`` or ``shares`` of ``batch-quota simulate --json``."""

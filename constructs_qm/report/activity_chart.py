@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plotly.graph_objects import Figure
 
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from constructs_qm.report.time_axis import TimeAxis
     from quota_scheduler.timeline import PreemptionLink, Timeline
 
-__all__ = ["Drawn", "activity_chart", "drawn_links"]
+__all__ = ["Drawn", "activity_chart", "add_links", "highest_bar"]
 
 _COLUMNS = 160
 """Periods in which dispatches are counted for the figure; more could not be told apart."""
 _KINDS = (
     (PreemptionKind.CROSS_SHARE, LIGHT["borrowed"], "solid", "x"),
-    (PreemptionKind.IN_SHARE, LIGHT["in_share"], "dot", "diamond-tall"),
+    (PreemptionKind.IN_SHARE, LIGHT["in_share"], "dot", "diamond"),
 )
+_BAR = 0.62
+"""Height of the highest bar, in rows: the rest of a row is for preemptions."""
+_APART = 0.15
 
 
 class Drawn(NamedTuple):
@@ -51,7 +54,7 @@ class Drawn(NamedTuple):
     text: str
 
 
-def activity_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis) -> Chart:
+def activity_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis, most: float) -> Chart:
     """Return the chart of a simulation's dispatches and preemptions.
 
     Parameters
@@ -62,102 +65,119 @@ def activity_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis)
         What the timeline is of, for its title; may be empty.
     timeline : Timeline
     axis : TimeAxis
+    most : float
+        How many dispatches the highest bar stands for.
     """
     left_out = timeline.links_left_out
-    kept = f"The {len(timeline.links):,} preemptions that stopped the most work are drawn, {left_out:,} are left out. "
+    lines = " A line leads from a job that was stopped to the share of the job it was stopped for; pick either end. "
+    rest = f"Drawn are the {len(timeline.links):,} preemptions that stopped the most work; {left_out:,} are left out."
     return Chart(
         id=identity,
         title=f"Dispatches and preemptions{f' under {name}' if name else ''}",
-        summary="A mark's height is how many jobs of the share were dispatched in that time. A line leads from the job "
-        f"that was stopped to the share of the job it was stopped for. {kept if left_out else ''}Pick one to see both.",
-        figure=_figure(timeline, axis),
+        summary="Bars count the jobs of a share that were dispatched and preempted in a period."
+        f"{lines if timeline.links else ''}{rest if left_out else ''}",
+        figure=_figure(timeline, axis, most),
         table=_table(timeline.links, axis, left_out),
         selects=True,
     )
 
 
-def _figure(timeline: Timeline, axis: TimeAxis) -> Figure:
+def highest_bar(timeline: Timeline) -> float:
+    """Return the most dispatches of a share in one period of the chart."""
+    shares = timeline.coarser(_COLUMNS).shares.values()
+    return max((count for share in shares for count in share.dispatches), default=0) or 1
+
+
+def _figure(timeline: Timeline, axis: TimeAxis, most: float) -> Figure:
     shares = list(timeline.shares)
     figure = Figure()
-    _add_dispatches(figure, timeline, axis, shares)
+    _add_counts(figure, timeline, axis, most)
     drawn = [Drawn(link.decided, link.stopped, link.kind, *_ends(link), _text(link)) for link in timeline.links]
-    return drawn_links(figure, drawn, axis, shares)
+    return add_links(figure, drawn, axis, shares)
 
 
-def _add_dispatches(figure: Figure, timeline: Timeline, axis: TimeAxis, shares: list[str]) -> None:
+def _add_counts(figure: Figure, timeline: Timeline, axis: TimeAxis, most: float) -> None:
+    """Add bars on the line of each share: dispatches, and preemptions before them, at the same scale."""
     coarse = timeline.coarser(_COLUMNS)
-    edges = coarse.edges()
-    marks = [
-        (axis.x((edges[index] + edges[index + 1]) / 2), place, int(count))
-        for place, share in enumerate(shares)
-        for index, count in enumerate(coarse.shares[share].dispatches)
-        if count
-    ]
-    most = max((count for _, _, count in marks), default=1)
-    figure.add_scatter(
-        x=[x for x, _, _ in marks],
-        y=[place for _, place, _ in marks],
-        mode="markers",
-        marker={
-            "symbol": "line-ns",
-            "size": [round(5 + 17 * count / most, 1) for _, _, count in marks],
-            "line": {"width": 1.6, "color": LIGHT["own"]},
-        },
-        text=[f"{count:,} dispatched" for _, _, count in marks],
-        hovertemplate="%{text}<extra></extra>",
-        name=f"dispatches (highest: {most:,})",
+    edges = [axis.x(at) for at in coarse.edges()]
+    looks: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("dispatches", f"dispatched (up to {most:,.0f})", {"color": LIGHT["dispatched"]}),
+        (
+            "preempted",
+            "preempted",
+            {
+                "color": LIGHT["borrowed"],
+                "pattern": {
+                    "shape": "/",
+                    "size": 4,
+                    "fillmode": "replace",
+                    "fgcolor": LIGHT["borrowed"],
+                    "bgcolor": LIGHT["borrowed_tint"],
+                },
+            },
+        ),
     )
+    for field, name, look in looks:
+        bars = [
+            (index, place, int(count))
+            for place, curves in enumerate(coarse.shares.values())
+            for index, count in enumerate(getattr(curves, field))
+            if count
+        ]
+        figure.add_bar(
+            x=[edges[index] for index, _, _ in bars],
+            width=[edges[index + 1] - edges[index] for index, _, _ in bars],
+            offset=0,
+            base=[place for _, place, _ in bars],
+            y=[round(-_BAR * count / most, 3) for *_, count in bars],
+            marker={**look, "line": {"width": 0}},
+            text=[f"{count:,} {field}" for *_, count in bars],
+            textposition="none",
+            hovertemplate="%{text}<extra></extra>",
+            name=name,
+        )
 
 
-def drawn_links(figure: Figure, drawn: Sequence[Drawn], axis: TimeAxis, shares: list[str]) -> Figure:
+def add_links(figure: Figure, drawn: Sequence[Drawn], axis: TimeAxis, shares: list[str]) -> Figure:
     """Add preemptions to a figure whose vertical axis has the shares, and style it."""
     places = {share: place for place, share in enumerate(shares)}
     for kind, colour, dash, symbol in _KINDS:
+        apart = _APART if kind is PreemptionKind.IN_SHARE else 0
         chosen = [(number, link) for number, link in enumerate(drawn) if (link.kind or _KINDS[0][0]) is kind]
-        if not chosen:
+        starts = {n: (axis.x(link.since), places[link.share] + apart / 2, link.text) for n, link in chosen}
+        ends = {n: (axis.x(link.until), places[link.other] + 2 * apart, link.text) for n, link in chosen if link.other}
+        if not starts:
             continue
-        apart = 0.16 if kind is PreemptionKind.IN_SHARE else 0
-        starts = [(number, axis.x(link.since), places[link.share] - apart, link.text) for number, link in chosen]
-        ends = [
-            (number, axis.x(link.until), places[link.other] + apart, link.text) for number, link in chosen if link.other
-        ]
-        ends_by_number = {number: (x, y) for number, x, y, _ in ends}
-        lines_x: list[float | None] = []
-        lines_y: list[float | None] = []
-        for number, x, y, _ in starts:
-            if number in ends_by_number:
-                lines_x += [x, ends_by_number[number][0], None]
-                lines_y += [y, ends_by_number[number][1], None]
-        group = {"legendgroup": kind.value}
         figure.add_scatter(
-            x=lines_x,
-            y=lines_y,
+            x=[x for number, end in ends.items() for x in (starts[number][0], end[0], None)],
+            y=[y for number, end in ends.items() for y in (starts[number][1], end[1], None)],
             mode="lines",
             line={"width": 1, "color": colour, "dash": dash},
+            opacity=0.6,
             hoverinfo="skip",
             showlegend=False,
-            **group,
+            legendgroup=kind.value,
         )
-        for title, points, shape, size in (
-            (f"{kind.value}: stopped", starts, symbol, 8),
-            (f"{kind.value}: stopped for", ends, "triangle-up-open", 9),
-        ):
+        for points, shape in ((starts, symbol), (ends, "triangle-up-open")):
             figure.add_scatter(
-                x=[x for _, x, _, _ in points],
-                y=[y for _, _, y, _ in points],
-                customdata=[number for number, _, _, _ in points],
-                text=[text for _, _, _, text in points],
+                x=[x for x, _, _ in points.values()],
+                y=[y for _, y, _ in points.values()],
+                customdata=list(points),
+                text=[text for _, _, text in points.values()],
                 hovertemplate="%{text}<extra></extra>",
                 mode="markers",
-                marker={"symbol": shape, "size": size, "color": colour, "line": {"width": 1, "color": colour}},
-                name=title,
-                **group,
+                marker={"symbol": shape, "size": 8, "color": colour, "line": {"width": 1.2, "color": colour}},
+                name=f"{kind.value} (\u25b3: for whom)",
+                showlegend=points is starts,
+                legendgroup=kind.value,
             )
-    style(figure, 110 + max(3, len(shares)) * 46)
-    figure.update_layout(hovermode="closest")
+    style(figure, 130 + len(shares) * 78)
+    figure.update_layout(hovermode="closest", margin_t=84, barmode="overlay", showlegend=True)
     figure.update_xaxes(range=axis.range, title_text=axis.title)
     figure.update_yaxes(
-        tickvals=list(range(len(shares))), ticktext=[label(share) for share in shares], range=[len(shares) - 0.45, -0.6]
+        tickvals=list(range(len(shares))),
+        ticktext=[label(share) for share in shares],
+        range=[len(shares) - 1 + 0.5, -_BAR - 0.1],
     )
     return figure
 

@@ -20,10 +20,10 @@ __all__ = ["capacity_chart"]
 _PERIODS = 24
 _ROW = 118
 _AREAS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("own", "own", {"fillcolor": LIGHT["own"]}),
-    ("reserved_idle", "idle, reserved", {"fillpattern": {"shape": ".", "size": 5, "solidity": 0.25}}),
-    ("lendable_idle", "idle, may be lent", {"fillpattern": {"shape": "", "size": 6}}),
-    ("borrowed", "borrowed", {"fillpattern": {"shape": "/", "size": 6, "solidity": 0.45}}),
+    ("own", "own", {"shape": ""}),
+    ("reserved_idle", "idle, reserved", {"shape": ".", "size": 5, "solidity": 0.25}),
+    ("lendable_idle", "idle, may be lent", {"shape": ""}),
+    ("borrowed", "borrowed", {"shape": "/", "size": 6, "solidity": 0.45}),
 )
 _COLOURS = {"own": "own", "reserved_idle": "reserved", "lendable_idle": "lendable", "borrowed": "borrowed"}
 
@@ -83,21 +83,19 @@ def _add_row(
     figure: Figure, row: int, x: list[float], timeline: Timeline, curves: CapacityCurves, shown: set[str]
 ) -> None:
     """Add a share's areas, one upon the other, and its limit; what it never has is left out."""
-    for field, title, fill in _AREAS:
+    for field, title, pattern in _AREAS:
         curve = getattr(curves, field)
         if not any(curve):
             continue
         colour = LIGHT[_COLOURS[field]]
-        pattern = fill.get("fillpattern")
-        if pattern is not None:
-            tint = LIGHT[f"{_COLOURS[field]}_tint"]
-            fill = {"fillcolor": tint, "fillpattern": {**pattern, "fgcolor": colour, "bgcolor": tint}}
+        tint = LIGHT.get(f"{_COLOURS[field]}_tint", colour)
         figure.add_scatter(
             **_steps(x, timeline.means(curve)),
             stackgroup="use",
             mode="lines",
             line={"shape": "hv", "width": 0.6, "color": colour},
-            **fill,
+            fillcolor=tint,
+            fillpattern={**pattern, "fgcolor": colour, "bgcolor": tint},
             name=title,
             legendgroup=field,
             showlegend=field not in shown,

@@ -88,7 +88,7 @@ def style(figure: Figure, height: int) -> Figure:
         "linecolor": LIGHT["muted"],
         "zeroline": False,
         "tickfont": {"color": LIGHT["muted"]},
-        "title": {"font": {"color": LIGHT["muted"]}, "standoff": 8},
+        "title": {"font": {"color": LIGHT["muted"], "size": 13}, "standoff": 8},
         "automargin": True,
     }
     figure.update_layout(

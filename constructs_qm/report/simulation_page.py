@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from constructs_qm.report.activity_chart import activity_chart
+from constructs_qm.report.activity_chart import activity_chart, highest_bar
 from constructs_qm.report.capacity_chart import capacity_chart
 from constructs_qm.report.chart import Chart, Table
 from constructs_qm.report.comparison_chart import comparison_chart
@@ -68,11 +68,8 @@ def simulation_page(trace: str, rows: dict[str, Any], results: list[dict[str, An
             ["measure", *names],
             [[title, *(measure(result) for result in results)] for title, measure in TOTALS],
         ),
-        summary_charts=[
-            utilisation_chart("utilisation", named, axis),
-            total_waiting_chart("total-waiting", named, axis),
-            comparison_chart("comparison", results),
-        ],
+        curves=[utilisation_chart("utilisation", named, axis), total_waiting_chart("total-waiting", named, axis)],
+        comparison=comparison_chart("comparison", results),
         details=_details(named, axis),
         share_tables=[
             Table(caption, ["share", "policy", *(title for title, _ in measures)], _share_cells(results, measures), 2)
@@ -83,21 +80,17 @@ def simulation_page(trace: str, rows: dict[str, Any], results: list[dict[str, An
 
 def _details(named: list[tuple[str, Timeline]], axis: TimeAxis) -> list[_Section]:
     tops = _tops([timeline for _, timeline in named])
-    most_waiting = max(
-        (value for _, timeline in named for share in timeline.shares.values() for value in timeline.means(share.waiting)),
-        default=0.0,
-    )
+    waiting = [t.means(share.waiting) for _, t in named for share in t.shares.values()]
+    most_waiting = max((value for curve in waiting for value in curve), default=0.0)
+    most_dispatches = max(highest_bar(timeline) for _, timeline in named)
     titled = [(number, name if len(named) > 1 else "", timeline) for number, (name, timeline) in enumerate(named)]
+    capacity = [capacity_chart(f"capacity-{n}", name, t, axis, tops) for n, name, t in titled]
+    activity = [activity_chart(f"activity-{n}", name, t, axis, most_dispatches) for n, name, t in titled]
+    waits = [waiting_chart(f"waiting-{n}", name, t, axis, most_waiting) for n, name, t in titled]
     return [
-        _Section("capacity", "Capacity", [capacity_chart(f"capacity-{n}", name, t, axis, tops) for n, name, t in titled]),
-        _Section(
-            "activity",
-            "Dispatches and preemptions",
-            [activity_chart(f"activity-{n}", name, t, axis) for n, name, t in titled],
-        ),
-        _Section(
-            "waiting", "Waiting", [waiting_chart(f"waiting-{n}", name, t, axis, most_waiting) for n, name, t in titled]
-        ),
+        _Section("capacity", "Capacity", capacity),
+        _Section("activity", "Dispatches and preemptions", activity),
+        _Section("waiting", "Waiting", waits),
     ]
 
 
