@@ -11,6 +11,7 @@ import typer
 
 from constructs_qm.cli.console import make_console, make_table, print_text, show_progress
 from constructs_qm.documents import read_document
+from constructs_qm.report.report_file import check_report, write_report
 from preemption_auditor.audit import audit as audit_events
 from preemption_auditor.policy_timeline import load_policy_timeline
 from preemption_auditor.settings import AuditSettings, Delivery
@@ -51,6 +52,9 @@ def audit(
     lateness: Annotated[
         float, typer.Option(metavar="SECONDS", help="How late an event may be and still be on time.")
     ] = 300,
+    report_to: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE.html", help="Write the findings as one HTML file.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> int:
     r"""Say whether the service kept the policy, from the events it sent.
@@ -66,6 +70,8 @@ def audit(
     zcat events.jsonl.gz | \
       batch-quota audit - --policy policy.yaml --delivery complete --json
     """
+    if report_to is not None:
+        check_report(report_to)
     settings = AuditSettings(delivery, decision_lag, tolerance, lateness)
     timeline = load_policy_timeline(read_document(policy))
     with show_progress("auditing", _size(events)) as update:
@@ -73,6 +79,10 @@ def audit(
     coverage = report.coverage
     if coverage.read and coverage.unreadable == coverage.read:
         raise DocumentError(f"{events}: none of {coverage.read} lines is an EventBridge event: record JSON lines")
+    if report_to is not None:
+        from constructs_qm.report.audit_page import audit_page
+
+        write_report(report_to, audit_page(events.name, report.to_document()))
     if as_json:
         typer.echo(json.dumps(report.to_document()))
     else:

@@ -8,12 +8,11 @@ from plotly.graph_objects import Figure
 
 from constructs_qm.report.chart import Chart, Table, label, style
 from constructs_qm.report.palette import LIGHT
-from quota_scheduler import PreemptionKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from constructs_qm.report.time_axis import TimeAxis
+    from constructs_qm.report.time_axis import Axis
     from quota_scheduler.timeline import PreemptionLink, Timeline
 
 __all__ = ["Drawn", "activity_chart", "add_links", "highest_bar"]
@@ -21,8 +20,9 @@ __all__ = ["Drawn", "activity_chart", "add_links", "highest_bar"]
 _COLUMNS = 160
 """Periods in which dispatches are counted for the figure; more could not be told apart."""
 _KINDS = (
-    (PreemptionKind.CROSS_SHARE, LIGHT["borrowed"], "solid", "x"),
-    (PreemptionKind.IN_SHARE, LIGHT["in_share"], "dot", "diamond"),
+    ("cross-share", LIGHT["borrowed"], "solid", "x"),
+    ("in-share", LIGHT["in_share"], "dot", "diamond"),
+    ("unknown", LIGHT["muted"], "dash", "square"),
 )
 _BAR = 0.62
 """Height of the highest bar, in rows: the rest of a row is for preemptions."""
@@ -36,8 +36,8 @@ class Drawn(NamedTuple):
     ----------
     since, until : float
         From the decision to the victim's stop, in seconds.
-    kind : PreemptionKind or None
-        None where it isn't known.
+    kind : str
+        ``unknown`` where it isn't known.
     share : str
         The victim's.
     other : str
@@ -48,13 +48,13 @@ class Drawn(NamedTuple):
 
     since: float
     until: float
-    kind: PreemptionKind | None
+    kind: str
     share: str
     other: str
     text: str
 
 
-def activity_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis, most: float) -> Chart:
+def activity_chart(identity: str, name: str, timeline: Timeline, axis: Axis, most: float) -> Chart:
     """Return the chart of a simulation's dispatches and preemptions.
 
     Parameters
@@ -64,7 +64,7 @@ def activity_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis,
     name : str
         What the timeline is of, for its title; may be empty.
     timeline : Timeline
-    axis : TimeAxis
+    axis : Axis
     most : float
         How many dispatches the highest bar stands for.
     """
@@ -88,15 +88,15 @@ def highest_bar(timeline: Timeline) -> float:
     return max((count for share in shares for count in share.dispatches), default=0) or 1
 
 
-def _figure(timeline: Timeline, axis: TimeAxis, most: float) -> Figure:
+def _figure(timeline: Timeline, axis: Axis, most: float) -> Figure:
     shares = list(timeline.shares)
     figure = Figure()
     _add_counts(figure, timeline, axis, most)
-    drawn = [Drawn(link.decided, link.stopped, link.kind, *_ends(link), _text(link)) for link in timeline.links]
+    drawn = [Drawn(link.decided, link.stopped, link.kind.value, *_ends(link), _text(link)) for link in timeline.links]
     return add_links(figure, drawn, axis, shares)
 
 
-def _add_counts(figure: Figure, timeline: Timeline, axis: TimeAxis, most: float) -> None:
+def _add_counts(figure: Figure, timeline: Timeline, axis: Axis, most: float) -> None:
     """Add bars on the line of each share: dispatches, and preemptions before them, at the same scale."""
     coarse = timeline.coarser(_COLUMNS)
     edges = [axis.x(at) for at in coarse.edges()]
@@ -138,12 +138,12 @@ def _add_counts(figure: Figure, timeline: Timeline, axis: TimeAxis, most: float)
         )
 
 
-def add_links(figure: Figure, drawn: Sequence[Drawn], axis: TimeAxis, shares: list[str]) -> Figure:
+def add_links(figure: Figure, drawn: Sequence[Drawn], axis: Axis, shares: list[str]) -> Figure:
     """Add preemptions to a figure whose vertical axis has the shares, and style it."""
     places = {share: place for place, share in enumerate(shares)}
     for kind, colour, dash, symbol in _KINDS:
-        apart = _APART if kind is PreemptionKind.IN_SHARE else 0
-        chosen = [(number, link) for number, link in enumerate(drawn) if (link.kind or _KINDS[0][0]) is kind]
+        apart = _APART if kind == "in-share" else 0
+        chosen = [(number, link) for number, link in enumerate(drawn) if link.kind == kind]
         starts = {n: (axis.x(link.since), places[link.share] + apart / 2, link.text) for n, link in chosen}
         ends = {n: (axis.x(link.until), places[link.other] + 2 * apart, link.text) for n, link in chosen if link.other}
         if not starts:
@@ -156,7 +156,7 @@ def add_links(figure: Figure, drawn: Sequence[Drawn], axis: TimeAxis, shares: li
             opacity=0.6,
             hoverinfo="skip",
             showlegend=False,
-            legendgroup=kind.value,
+            legendgroup=kind,
         )
         for points, shape in ((starts, symbol), (ends, "triangle-up-open")):
             figure.add_scatter(
@@ -167,9 +167,9 @@ def add_links(figure: Figure, drawn: Sequence[Drawn], axis: TimeAxis, shares: li
                 hovertemplate="%{text}<extra></extra>",
                 mode="markers",
                 marker={"symbol": shape, "size": 8, "color": colour, "line": {"width": 1.2, "color": colour}},
-                name=f"{kind.value} (\u25b3: for whom)",
+                name=f"{kind} (\u25b3: for whom)",
                 showlegend=points is starts,
-                legendgroup=kind.value,
+                legendgroup=kind,
             )
     style(figure, 130 + len(shares) * 78)
     figure.update_layout(hovermode="closest", margin_t=84, barmode="overlay", showlegend=True)
@@ -191,7 +191,7 @@ def _text(link: PreemptionLink) -> str:
     return label(f"{link.victim} of {link.victim_share} stopped {whom}")
 
 
-def _table(links: Sequence[PreemptionLink], axis: TimeAxis, left_out: int) -> Table:
+def _table(links: Sequence[PreemptionLink], axis: Axis, left_out: int) -> Table:
     rest = f"; {left_out:,} that stopped less work are left out" if left_out else ""
     return Table(
         caption=f"{len(links):,} preemptions{rest}",

@@ -12,7 +12,7 @@ from constructs_qm.report.palette import LIGHT
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from constructs_qm.report.time_axis import TimeAxis
+    from constructs_qm.report.time_axis import Axis
     from quota_scheduler.timeline import CapacityCurves, Timeline
 
 __all__ = ["capacity_chart"]
@@ -28,7 +28,7 @@ _AREAS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 _COLOURS = {"own": "own", "reserved_idle": "reserved", "lendable_idle": "lendable", "borrowed": "borrowed"}
 
 
-def capacity_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis, tops: dict[Any, float]) -> Chart:
+def capacity_chart(identity: str, name: str, timeline: Timeline, axis: Axis, tops: dict[Any, float]) -> Chart:
     """Return a chart with a row for each share and unit.
 
     Parameters
@@ -38,7 +38,7 @@ def capacity_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis,
     name : str
         What the timeline is of, for its title; may be empty.
     timeline : Timeline
-    axis : TimeAxis
+    axis : Axis
     tops : dict
         The highest value of each share and unit, so that charts side by side have the same scale.
     """
@@ -52,7 +52,7 @@ def capacity_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis,
     )
 
 
-def _figure(timeline: Timeline, axis: TimeAxis, tops: dict[Any, float]) -> Figure:
+def _figure(timeline: Timeline, axis: Axis, tops: dict[Any, float]) -> Figure:
     rows = len(timeline.capacity) or 1
     height = 96 + _ROW * rows
     figure = make_subplots(rows=rows, cols=1, shared_xaxes=True, vertical_spacing=min(0.2, 30 / height))
@@ -80,7 +80,7 @@ def _figure(timeline: Timeline, axis: TimeAxis, tops: dict[Any, float]) -> Figur
 
 
 def _add_row(
-    figure: Figure, row: int, x: list[float], timeline: Timeline, curves: CapacityCurves, shown: set[str]
+    figure: Figure, row: int, x: list[Any], timeline: Timeline, curves: CapacityCurves, shown: set[str]
 ) -> None:
     """Add a share's areas, one upon the other, and its limit; what it never has is left out."""
     for field, title, pattern in _AREAS:
@@ -119,13 +119,13 @@ def _add_row(
     shown.add("limit")
 
 
-def _steps(x: list[float], means: list[float]) -> dict[str, list[float]]:
+def _steps(x: list[Any], means: list[float]) -> dict[str, list[Any]]:
     """Return the points of a curve that keeps its value to the end of each stretch."""
     values = [float(f"{mean:.4g}") for mean in means]
     return {"x": x, "y": [*values, values[-1]]}
 
 
-def _table(timeline: Timeline, axis: TimeAxis) -> Table:
+def _table(timeline: Timeline, axis: Axis) -> Table:
     coarse = timeline.coarser(_PERIODS)
     edges = coarse.edges()
     rows = []

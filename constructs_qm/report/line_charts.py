@@ -11,7 +11,7 @@ from constructs_qm.report.chart import Chart, Table, label, line_style, style
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from constructs_qm.report.time_axis import TimeAxis
+    from constructs_qm.report.time_axis import Axis
     from quota_scheduler.timeline import Timeline
 
 __all__ = ["total_waiting_chart", "utilisation_chart", "waiting_chart"]
@@ -22,7 +22,7 @@ _Curve = tuple[str, "Timeline", "Callable[[Timeline], list[float]]"]
 """A name, the timeline it is of, and how its values are found for any stretches of that."""
 
 
-def waiting_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis, top: float) -> Chart:
+def waiting_chart(identity: str, name: str, timeline: Timeline, axis: Axis, top: float) -> Chart:
     """Return a chart with a line for each share; `top` is the highest value that must fit."""
 
     def curve_of(share: str) -> Callable[[Timeline], list[float]]:
@@ -38,7 +38,7 @@ def waiting_chart(identity: str, name: str, timeline: Timeline, axis: TimeAxis, 
     )
 
 
-def total_waiting_chart(identity: str, timelines: Sequence[tuple[str, Timeline]], axis: TimeAxis) -> Chart:
+def total_waiting_chart(identity: str, timelines: Sequence[tuple[str, Timeline]], axis: Axis) -> Chart:
     """Return a chart of all waiting jobs, with a line for each timeline."""
     return _chart(
         identity,
@@ -50,7 +50,7 @@ def total_waiting_chart(identity: str, timelines: Sequence[tuple[str, Timeline]]
     )
 
 
-def utilisation_chart(identity: str, timelines: Sequence[tuple[str, Timeline]], axis: TimeAxis) -> Chart:
+def utilisation_chart(identity: str, timelines: Sequence[tuple[str, Timeline]], axis: Axis) -> Chart:
     """Return a chart of the part of the environment that is used, with a line for each timeline."""
     return _chart(
         identity,
@@ -73,7 +73,7 @@ def _chart(
     title: str,
     summary: str,
     curves: Sequence[_Curve],
-    axis: TimeAxis,
+    axis: Axis,
     scale: tuple[str, str, float | None],
 ) -> Chart:
     """Draw curves, and list them; `scale` is the vertical axis' title, the form of its values and its top."""
@@ -99,7 +99,7 @@ def _chart(
     return Chart(identity, title, summary, figure, _table(title, curves, axis, form))
 
 
-def _table(title: str, curves: Sequence[_Curve], axis: TimeAxis, form: str) -> Table:
+def _table(title: str, curves: Sequence[_Curve], axis: Axis, form: str) -> Table:
     rows = []
     for name, timeline, values in curves:
         coarse = timeline.coarser(_PERIODS)
