@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from constructs_qm.local.server import Server
     from preemption_auditor.report import Report
 
-__all__ = ["ARTICLE_POLICY", "Demo", "DemoStep", "Transition", "run"]
+__all__ = ["ARTICLE_POLICY", "INSTANCE_TYPE", "STEP_SECONDS", "Demo", "DemoStep", "Transition", "run"]
 
 INSTANCE_TYPE = "ml.g5.xlarge"
 ARTICLE_POLICY = load_policy(
@@ -56,7 +56,7 @@ _REASONS = {
     "RUNNING": "SageMaker trains",
 }
 """Of transitions the scheduler doesn't decide."""
-_STEP_SECONDS = 60
+STEP_SECONDS = 60
 """Longer than a preemption and the start of a job take together at the endpoint."""
 
 
@@ -71,6 +71,7 @@ class Transition:
     job, share, status : str
     reason : str
         The scheduler's, or the event's.
+    job_id : str
     """
 
     at: str
@@ -78,6 +79,7 @@ class Transition:
     share: str
     status: str
     reason: str
+    job_id: str
 
 
 @dataclass
@@ -162,7 +164,7 @@ class Demo:
         self._client.create(self._resources)
         for plan in _PLANS:
             plan.act(self._client)
-            self._server.endpoint.clock.advance(_STEP_SECONDS)
+            self._server.endpoint.clock.advance(STEP_SECONDS)
             yield DemoStep(
                 plan.title,
                 self._transitions.new(),
@@ -318,7 +320,7 @@ class _TransitionReader:
             reason = self._decision(job_id, OutcomeKind.DISPATCHED)
         else:
             reason = event["detail"].get("statusReason") or _REASONS[status].format(**job)
-        return Transition(event["time"], job["jobName"], job["quotaShareName"], status, reason)
+        return Transition(event["time"], job["jobName"], job["quotaShareName"], status, reason, job_id)
 
     def _decision(self, job_id: str, kind: OutcomeKind) -> str:
         """Return the latest decision of a kind about a job, with names for ids."""

@@ -10,6 +10,7 @@ import typer
 
 from constructs_qm.cli.audit import verdict_table
 from constructs_qm.cli.console import make_console, make_table, print_text, show_progress
+from constructs_qm.report.report_file import check_report, write_report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +26,9 @@ def demo(
         Path | None, typer.Option(metavar="FILE", exists=True, help="CDK app whose queue is deployed and used.")
     ] = None,
     cdk: Annotated[str, typer.Option(metavar="PROGRAM", help="The cdk CLI that deploys it.")] = "cdk",
+    report_to: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE.html", help="Write what happened as one HTML file.")
+    ] = None,
 ) -> int:
     """Run the launch article's walk-through; exit status 1 where a step differs from it.
 
@@ -42,12 +46,16 @@ def demo(
     from constructs_qm.local.cdk_cli import CdkError
     from constructs_qm.local.server import LIMITS
 
+    if report_to is not None:
+        check_report(report_to)
     console = make_console()
     print_text(console, LIMITS, style="dim")
+    steps: list[DemoStep] = []
     differences: list[str] = []
 
     def show(step: DemoStep) -> None:
         waiting.close()
+        steps.append(step)
         differences.extend(step.differs)
         console.print(f"\n[bold]{step.title}[/bold]")
         console.print(_transitions(console, step), _usage(console, step))
@@ -62,6 +70,10 @@ def demo(
             report = run(show, app, cdk)
         except CdkError as error:
             raise typer.TyperException(str(error)) from None
+    if report_to is not None:
+        from constructs_qm.report.demo_page import demo_page
+
+        write_report(report_to, demo_page(steps, report))
     console.print("\n[bold]Audit[/bold]")
     console.print(verdict_table(console, report))
     for finding in report.findings:

@@ -10,12 +10,14 @@ from constructs_qm.report.chart import Chart, Table, label, style
 from constructs_qm.report.palette import LIGHT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from plotly.graph_objects import Figure
 
     from constructs_qm.report.time_axis import Axis
     from quota_scheduler.timeline import CapacityCurves, Timeline
 
-__all__ = ["capacity_chart"]
+__all__ = ["capacity_chart", "tops"]
 
 _PERIODS = 24
 _ROW = 118
@@ -28,7 +30,9 @@ _AREAS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 _COLOURS = {"own": "own", "reserved_idle": "reserved", "lendable_idle": "lendable", "borrowed": "borrowed"}
 
 
-def capacity_chart(identity: str, name: str, timeline: Timeline, axis: Axis, tops: dict[Any, float]) -> Chart:
+def capacity_chart(
+    identity: str, name: str, timeline: Timeline, axis: Axis, highest: dict[tuple[str, str], float]
+) -> Chart:
     """Return a chart with a row for each share and unit.
 
     Parameters
@@ -39,7 +43,7 @@ def capacity_chart(identity: str, name: str, timeline: Timeline, axis: Axis, top
         What the timeline is of, for its title; may be empty.
     timeline : Timeline
     axis : Axis
-    tops : dict
+    highest : dict
         The highest value of each share and unit, so that charts side by side have the same scale.
     """
     return Chart(
@@ -47,12 +51,22 @@ def capacity_chart(identity: str, name: str, timeline: Timeline, axis: Axis, top
         title=f"Capacity of each share{f' under {name}' if name else ''}",
         summary="Instances in use within the share's limit (own), beyond it (borrowed, above the dashed limit), and "
         "left idle: kept back by a RESERVE share, or free to be lent. Means over equal periods.",
-        figure=_figure(timeline, axis, tops),
+        figure=_figure(timeline, axis, highest),
         table=_table(timeline, axis),
     )
 
 
-def _figure(timeline: Timeline, axis: Axis, tops: dict[Any, float]) -> Figure:
+def tops(timelines: Sequence[Timeline]) -> dict[tuple[str, str], float]:
+    """Return the highest value of each share and unit in any of the timelines."""
+    highest: dict[tuple[str, str], float] = {}
+    for timeline in timelines:
+        for key, curves in timeline.capacity.items():
+            totals = [sum(values) for values in zip(*curves, strict=True)]
+            highest[key] = max(highest.get(key, 0.0), *timeline.means(totals))
+    return highest
+
+
+def _figure(timeline: Timeline, axis: Axis, highest: dict[tuple[str, str], float]) -> Figure:
     rows = len(timeline.capacity) or 1
     height = 96 + _ROW * rows
     figure = make_subplots(rows=rows, cols=1, shared_xaxes=True, vertical_spacing=min(0.2, 30 / height))
@@ -71,7 +85,7 @@ def _figure(timeline: Timeline, axis: Axis, tops: dict[Any, float]) -> Figure:
             yanchor="bottom",
             showarrow=False,
         )
-        figure.update_yaxes(range=[0, tops[share, unit] * 1.08 or 1], nticks=4, row=row, col=1)
+        figure.update_yaxes(range=[0, highest[share, unit] * 1.08 or 1], nticks=4, row=row, col=1)
     style(figure, height)
     figure.update_xaxes(range=axis.range)
     figure.update_xaxes(title_text=axis.title, row=rows, col=1)

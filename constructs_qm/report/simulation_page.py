@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from constructs_qm.report.activity_chart import activity_chart, highest_bar
-from constructs_qm.report.capacity_chart import capacity_chart
+from constructs_qm.report.capacity_chart import capacity_chart, tops
 from constructs_qm.report.chart import Chart, Table
 from constructs_qm.report.comparison_chart import comparison_chart
 from constructs_qm.report.line_charts import total_waiting_chart, utilisation_chart, waiting_chart
@@ -79,12 +79,12 @@ def simulation_page(trace: str, rows: dict[str, Any], results: list[dict[str, An
 
 
 def _details(named: list[tuple[str, Timeline]], axis: TimeAxis) -> list[_Section]:
-    tops = _tops([timeline for _, timeline in named])
+    highest = tops([timeline for _, timeline in named])
     waiting = [t.means(share.waiting) for _, t in named for share in t.shares.values()]
     most_waiting = max((value for curve in waiting for value in curve), default=0.0)
     most_dispatches = max(highest_bar(timeline) for _, timeline in named)
     titled = [(number, name if len(named) > 1 else "", timeline) for number, (name, timeline) in enumerate(named)]
-    capacity = [capacity_chart(f"capacity-{n}", name, t, axis, tops) for n, name, t in titled]
+    capacity = [capacity_chart(f"capacity-{n}", name, t, axis, highest) for n, name, t in titled]
     activity = [activity_chart(f"activity-{n}", name, t, axis, most_dispatches) for n, name, t in titled]
     waits = [waiting_chart(f"waiting-{n}", name, t, axis, most_waiting) for n, name, t in titled]
     return [
@@ -92,16 +92,6 @@ def _details(named: list[tuple[str, Timeline]], axis: TimeAxis) -> list[_Section
         _Section("activity", "Dispatches and preemptions", activity),
         _Section("waiting", "Waiting", waits),
     ]
-
-
-def _tops(timelines: list[Timeline]) -> dict[tuple[str, str], float]:
-    """Return the highest value of each share and unit under any policy."""
-    tops: dict[tuple[str, str], float] = {}
-    for timeline in timelines:
-        for key, curves in timeline.capacity.items():
-            totals = [sum(values) for values in zip(*curves, strict=True)]
-            tops[key] = max(tops.get(key, 0.0), *timeline.means(totals))
-    return tops
 
 
 def _share_cells(results: list[dict[str, Any]], measures: list[Any]) -> list[list[str]]:
