@@ -49,7 +49,7 @@ def demo_page(steps: Sequence[DemoStep], report: Report) -> str:
         "demo.html",
         sections=_SECTIONS,
         steps=[(step, _transitions(step), _usage(step)) for step in steps],
-        capacity=capacity_chart("capacity", "", timeline, DateAxis(timeline.start, timeline.end), tops([timeline])),
+        capacity=capacity_chart("capacity-0", "", timeline, DateAxis(timeline.start, timeline.end), tops([timeline])),
         audit=AuditView(report.to_document(), names),
     )
 

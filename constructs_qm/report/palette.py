@@ -23,7 +23,7 @@ LIGHT = {
     "reserved": "#757d86",
     "reserved_tint": "#eef0f2",
     "lendable": "#00875f",
-    "lendable_tint": "#e4f4ee",
+    "lendable_tint": "#d8efe6",
     "in_share": "#b0568a",
     "line_0": "#0072b3",
     "line_1": "#d55e01",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.pages import Page
 
 command = import_module("constructs_qm.cli.simulate")  # the package's attribute is the function
 WORKLOADS = Path(__file__).parents[3] / "examples" / "workloads"
@@ -190,6 +192,36 @@ def test_mended_and_skipped_rows_are_told(run, files: Path) -> None:
     assert "3 of 5 rows used, 1 of them mended" in out
     assert "mended: fraction of a gpu: rounded up: 1" in out
     assert "skipped: duration unknown (negative): 1" in out
+
+
+def test_a_report_is_written_beside_the_usual_output(run, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    arguments = ("--policy", RESERVE, SHARE, "--trace", TEAMS)
+    plain, document = simulated(run, *arguments), simulated(run, *arguments, "--report", path)
+    assert [figures(result) for result in document["policies"]] == [figures(result) for result in plain["policies"]]
+    page = Page(path.read_text(encoding="utf-8"))
+    assert page.all("h1")[0].text == "Simulation of reserve, share"
+    preemptions = document["policies"][1]["preemptions"]
+    kinds = [row[2] for row in page.rows("activity-1")]
+    assert {kind: kinds.count(kind) for kind in preemptions} == preemptions
+
+
+@pytest.mark.parametrize("where", [".", "nowhere/report.html"])
+def test_a_report_that_cannot_be_written_stops_the_command_before_it_begins(
+    run, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_run", None)
+    status, out, err = run("simulate", "--policy", SHARE, "--trace", TEAMS, "--report", tmp_path / where)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert f"--report {tmp_path / where}" in err
+
+
+def test_a_report_needs_its_libraries(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    status, out, err = run("simulate", "--policy", SHARE, "--trace", TEAMS, "--report", tmp_path / "report.html")
+    assert (status, out) == (2, "")
+    assert err == "batch-quota: --report needs plotly: pip install 'constructs-qm[report]'\n"
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(
