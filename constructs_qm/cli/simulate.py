@@ -94,7 +94,7 @@ def simulate(
         from constructs_qm.report.simulation_page import simulation_page
 
         timelines = [recorder.timeline() for recorder in recorders if recorder is not None]
-        write_report(report, simulation_page(str(trace), rows, results, timelines))
+        write_report(report, simulation_page(trace.name, rows, results, timelines))
     if as_json:
         typer.echo(json.dumps({"policies": results, "rows": rows}))
         return 0

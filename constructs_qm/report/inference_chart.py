@@ -39,14 +39,16 @@ def inference_chart(
     left_out = len(preemptions) - _SHOWN
     shown = preemptions[-_SHOWN:]
     shares = sorted({entry["share"] for entry in shown} | {job["share"] for entry in shown for job in entry["for"]})
-    drawn = [_drawn(entry, named) for entry in shown]
+    figure = add_links(Figure(), [_drawn(entry, named) for entry in shown], axis, shares)
+    figure.update_layout(height=130 + 48 * len(shares), margin_t=40)
+    figure.update_yaxes(range=[len(shares) - 0.5, -0.5])  # without bars, rows need no room above their line
     rest = f" The last {_SHOWN:,} are drawn; {left_out:,} before them are left out." if left_out > 0 else ""
     return Chart(
         identity,
         "Preemptions and whom they were for",
         "Events don't name the job a preemption was for: it is inferred from who waited and who got the capacity. "
         f"A line leads from a job that was stopped to the share of that job; pick either end.{rest}",
-        add_links(Figure(), drawn, axis, shares),
+        figure,
         _table(shown, named, left_out),
         selects=True,
     )

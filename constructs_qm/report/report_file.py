@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -17,7 +18,7 @@ def check_report(path: Path) -> None:
     Raises
     ------
     DocumentError
-        The libraries of the extra `report` aren't installed, `path` is a folder, or its folder isn't there.
+        The libraries of the extra `report` aren't installed, `path` is a folder, or nothing can be written beside it.
     """
     missing = [module for module in ("plotly", "jinja2") if find_spec(module) is None]
     if missing:
@@ -26,6 +27,8 @@ def check_report(path: Path) -> None:
         raise DocumentError(f"--report {path} is a folder: name a file, such as {path / 'report.html'}")
     if not path.parent.is_dir():
         raise DocumentError(f"--report {path}: there is no folder {path.parent}: make it, or name another")
+    if not os.access(path.parent, os.W_OK):
+        raise DocumentError(f"--report {path}: nothing can be written to {path.parent}: name another folder")
 
 
 def write_report(path: Path, page: str) -> None:

@@ -14,7 +14,7 @@ from support.pages import Page
 from support.reported import reported
 
 from constructs_qm.report.audit_page import audit_page
-from quota_scheduler import QuotaPolicy
+from quota_scheduler import QuotaPolicy, QuotaShare
 from quota_scheduler.workload import WorkloadJob
 
 POLICY = QuotaPolicy({G5: 3}, (share("A", 1, BORROW), share("B", 1, LEND)))
@@ -235,6 +235,13 @@ def test_an_audit_that_found_nothing_says_so() -> None:
     assert "No violation and no divergence found; 39 of 40 decisions judged." in text
     assert "Nothing was found, and no job was preempted." in text
     assert "Every decision was judged." in text
+
+
+def test_a_simulation_in_which_nothing_ran_has_a_page() -> None:
+    closed = QuotaPolicy({G5: 3}, (QuotaShare("A", {G5: 1}, enabled=False),))
+    page = Page(reported({"closed": closed}, *JOBS[:2]))
+    assert page.rows("activity-0") == []
+    assert [row[-1] for row in page.rows("utilisation")] == ["0.0%"]
 
 
 def test_what_is_too_much_to_show_is_counted() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from pathlib import Path
 
@@ -28,6 +29,12 @@ def test_a_report_replaces_what_was_there(tmp_path: Path) -> None:
 def test_fails_early_where_no_file_can_be(tmp_path: Path, name: str, says: str) -> None:
     with pytest.raises(DocumentError, match=says):
         check_report(tmp_path / name)
+
+
+def test_fails_early_where_the_folder_may_not_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(DocumentError, match=r"nothing can be written to .*: name another folder"):
+        check_report(tmp_path / "report.html")
 
 
 @pytest.mark.parametrize("missing", ["plotly", "jinja2"])
