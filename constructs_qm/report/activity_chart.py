@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plotly.graph_objects import Figure
 
-from constructs_qm.report.chart import Chart, Table, label, style
+from constructs_qm.report.chart import Chart, Table, label, short_label, style
 from constructs_qm.report.palette import LIGHT
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def add_links(figure: Figure, drawn: Sequence[Drawn], axis: Axis, shares: list[s
     figure.update_xaxes(range=axis.range, title_text=axis.title)
     figure.update_yaxes(
         tickvals=list(range(len(shares))),
-        ticktext=[label(share) for share in shares],
+        ticktext=[short_label(share) for share in shares],
         range=[len(shares) - 1 + 0.5, -_BAR - 0.1],
     )
     return figure

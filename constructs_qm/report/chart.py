@@ -11,7 +11,9 @@ from constructs_qm.report.palette import DASHES, LIGHT, LINES
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-__all__ = ["Chart", "Table", "label", "line_style", "style"]
+__all__ = ["Chart", "Table", "label", "line_style", "short_label", "style"]
+
+_LABEL = 24
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,13 @@ def label(text: str) -> str:
     return escape(text, quote=False)
 
 
+def short_label(text: str) -> str:
+    """Return a label for an axis or a legend, with its end left out where that would take the chart's place."""
+    return label(text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}\u2026")
+
+
 def line_style(index: int) -> dict[str, Any]:
-    """Return colour and dash of the line with a number; 25 of them differ."""
+    """Return colour and dash of the line with a number; the first 25 differ."""
     return {"color": LIGHT[LINES[index % len(LINES)]], "dash": DASHES[(index + index // len(LINES)) % len(DASHES)]}
 
 
@@ -89,12 +96,11 @@ def style(figure: Figure, height: int) -> Figure:
         "zeroline": False,
         "tickfont": {"color": LIGHT["muted"]},
         "title": {"font": {"color": LIGHT["muted"], "size": 13}, "standoff": 8},
-        "automargin": True,
     }
     figure.update_layout(
         template="none",
         height=height,
-        margin={"l": 48, "r": 12, "t": 40, "b": 44},
+        margin={"l": 48, "r": 12, "t": 40, "b": 58},
         paper_bgcolor=LIGHT["background"],
         plot_bgcolor=LIGHT["background"],
         font={"family": "system-ui, sans-serif", "size": 13, "color": LIGHT["text"]},
@@ -103,5 +109,5 @@ def style(figure: Figure, height: int) -> Figure:
         dragmode="zoom",
     )
     figure.update_xaxes(axis)
-    figure.update_yaxes(axis)
+    figure.update_yaxes(axis, automargin=True)  # not the other way: plotly can't come to rest with both
     return figure

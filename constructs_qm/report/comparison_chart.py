@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from plotly.subplots import make_subplots
 
-from constructs_qm.report.chart import Chart, Table, label, line_style, style
+from constructs_qm.report.chart import Chart, Table, label, line_style, short_label, style
 from constructs_qm.report.palette import LIGHT
 from constructs_qm.simulation_measures import policy_names
 
@@ -40,12 +40,14 @@ def comparison_chart(identity: str, results: list[dict[str, Any]]) -> Chart:
     """
     shares = list(dict.fromkeys(share for result in results for share in result["shares"]))
     names = policy_names(results)
+    rows = -(-len(_PANELS) // _COLUMNS)
+    height = 100 + rows * (70 + len(shares) * (8 + 13 * len(results)))
     figure = make_subplots(
-        rows=-(-len(_PANELS) // _COLUMNS),
+        rows=rows,
         cols=_COLUMNS,
         shared_yaxes=True,
         horizontal_spacing=0.04,
-        vertical_spacing=0.12,
+        vertical_spacing=70 / height,
         subplot_titles=[title for title, _ in _PANELS],
     )
     for index, (name, result) in enumerate(zip(names, results, strict=True)):
@@ -54,9 +56,9 @@ def comparison_chart(identity: str, results: list[dict[str, Any]]) -> Chart:
         for panel, (_, measure) in enumerate(_PANELS):
             figure.add_bar(
                 x=[float(f"{measure(result['shares'][share]):.4g}") for share in present],
-                y=[label(share) for share in present],
+                y=[shares.index(share) for share in present],
                 orientation="h",
-                name=label(name),
+                name=short_label(name),
                 legendgroup=str(index),
                 showlegend=panel == 0,
                 marker={
@@ -75,12 +77,12 @@ def comparison_chart(identity: str, results: list[dict[str, Any]]) -> Chart:
                 row=panel // _COLUMNS + 1,
                 col=panel % _COLUMNS + 1,
             )
-    rows = -(-len(_PANELS) // _COLUMNS)
-    style(figure, 100 + rows * (60 + len(shares) * (12 + 13 * len(results))))
+    style(figure, height)
     figure.update_layout(barmode="group", bargap=0.25, hovermode="closest", margin_t=70)
     figure.update_annotations(font_size=14)
     figure.update_xaxes(rangemode="tozero")
-    figure.update_yaxes(autorange="reversed")
+    ticks = {"tickvals": list(range(len(shares))), "ticktext": [short_label(share) for share in shares]}
+    figure.update_yaxes(range=[len(shares) - 0.5, -0.5], **ticks)
     return Chart(
         identity,
         "Shares side by side" if len(results) > 1 else "Shares",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from plotly.graph_objects import Figure
 
-from constructs_qm.report.chart import Chart, Table, label, line_style, style
+from constructs_qm.report.chart import Chart, Table, line_style, short_label, style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from constructs_qm.report.time_axis import Axis
     from quota_scheduler.timeline import Timeline
 
-__all__ = ["total_waiting_chart", "utilisation_chart", "waiting_chart"]
+__all__ = ["all_waiting", "total_waiting_chart", "utilisation_chart", "waiting_chart"]
 
 _PERIODS = 24
+_LINES = 8
+"""Of shares; more can't be told apart."""
 
 _Curve = tuple[str, "Timeline", "Callable[[Timeline], list[float]]"]
 """A name, the timeline it is of, and how its values are found for any stretches of that."""
@@ -25,16 +27,23 @@ _Curve = tuple[str, "Timeline", "Callable[[Timeline], list[float]]"]
 def waiting_chart(identity: str, name: str, timeline: Timeline, axis: Axis, top: float) -> Chart:
     """Return a chart with a line for each share; `top` is the highest value that must fit."""
 
-    def curve_of(share: str) -> Callable[[Timeline], list[float]]:
-        return lambda over: over.means(over.shares[share].waiting)
+    def curve_of(*shares: str) -> Callable[[Timeline], list[float]]:
+        return lambda over: over.means([sum(w) for w in zip(*(over.shares[s].waiting for s in shares), strict=True)])
 
+    most = sorted(timeline.shares, key=lambda share: -sum(timeline.shares[share].waiting))[:_LINES]
+    drawn = [(share, timeline, curve_of(share)) for share in timeline.shares if share in most]
+    others = [share for share in timeline.shares if share not in most]
+    if others:
+        drawn.append((f"{len(others)} other shares", timeline, curve_of(*others)))
+    rest = f" The {_LINES} shares with most of them are drawn one by one, the others together." if others else ""
     return _chart(
         identity,
         f"Waiting jobs of each share{f' under {name}' if name else ''}",
-        "Jobs in RUNNABLE, as means over equal periods.",
+        f"Jobs in RUNNABLE, as means over equal periods.{rest}",
         [(share, timeline, curve_of(share)) for share in timeline.shares],
         axis,
         ("waiting jobs", ",.2f", top),
+        drawn,
     )
 
 
@@ -75,22 +84,27 @@ def _chart(
     curves: Sequence[_Curve],
     axis: Axis,
     scale: tuple[str, str, float | None],
+    drawn: Sequence[_Curve] | None = None,
 ) -> Chart:
-    """Draw curves, and list them; `scale` is the vertical axis' title, the form of its values and its top."""
+    """Draw curves, all or those in `drawn`, and list them.
+
+    `scale` is the vertical axis' title, the form of its values and its top.
+    """
+    drawn = curves if drawn is None else drawn
     named, form, top = scale
     figure = Figure()
-    for index, (name, timeline, values) in enumerate(curves):
+    for index, (name, timeline, values) in enumerate(drawn):
         points = [float(f"{value:.4g}") for value in values(timeline)]
         figure.add_scatter(
             x=[axis.x(at) for at in timeline.edges()],
             y=[*points, points[-1]],
             mode="lines",
             line={"shape": "hv", "width": 1.8, **line_style(index)},
-            name=label(name),
+            name=short_label(name),
             showlegend=True,
             hovertemplate=f"%{{y:{form}}}",
         )
-    style(figure, 330 + 12 * (len(curves) // 4))
+    style(figure, 330 + 22 * (len(drawn) // 3))
     figure.update_layout(hovermode="x unified")
     figure.update_xaxes(range=axis.range, title_text=axis.title)
     figure.update_yaxes(title_text=named, rangemode="tozero", tickformat=".0%" if form.endswith("%") else None)

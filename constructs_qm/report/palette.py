@@ -58,7 +58,7 @@ DARK = {
 
 LINES = ("line_0", "line_1", "line_2", "line_3", "line_4")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-"""With the lines, 25 that differ: more than a queue may have shares."""
+"""With the lines, 25 that differ."""
 
 
 def dark_of_light() -> dict[str, str]:
