@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from constructs_qm.report.time_axis import Axis
     from quota_scheduler.timeline import Timeline
 
-__all__ = ["all_waiting", "total_waiting_chart", "utilisation_chart", "waiting_chart"]
+__all__ = ["highest_line", "total_waiting_chart", "utilisation_chart", "waiting_chart"]
 
 _PERIODS = 24
 _LINES = 8
@@ -26,25 +26,41 @@ _Curve = tuple[str, "Timeline", "Callable[[Timeline], list[float]]"]
 
 def waiting_chart(identity: str, name: str, timeline: Timeline, axis: Axis, top: float) -> Chart:
     """Return a chart with a line for each share; `top` is the highest value that must fit."""
-
-    def curve_of(*shares: str) -> Callable[[Timeline], list[float]]:
-        return lambda over: over.means([sum(w) for w in zip(*(over.shares[s].waiting for s in shares), strict=True)])
-
-    most = sorted(timeline.shares, key=lambda share: -sum(timeline.shares[share].waiting))[:_LINES]
-    drawn = [(share, timeline, curve_of(share)) for share in timeline.shares if share in most]
-    others = [share for share in timeline.shares if share not in most]
-    if others:
-        drawn.append((f"{len(others)} other shares", timeline, curve_of(*others)))
-    rest = f" The {_LINES} shares with most of them are drawn one by one, the others together." if others else ""
+    everyone = [_waiting(share, timeline, [share]) for share in timeline.shares]
+    drawn = _drawn(timeline)
+    rest = f" The {_LINES} shares with most of them are drawn one by one, the others together."
     return _chart(
         identity,
         f"Waiting jobs of each share{f' under {name}' if name else ''}",
-        f"Jobs in RUNNABLE, as means over equal periods.{rest}",
-        [(share, timeline, curve_of(share)) for share in timeline.shares],
+        f"Jobs in RUNNABLE, as means over equal periods.{rest if len(drawn) < len(everyone) else ''}",
+        everyone,
         axis,
         ("waiting jobs", ",.2f", top),
         drawn,
     )
+
+
+def highest_line(timeline: Timeline) -> float:
+    """Return the highest value a chart of waiting jobs draws."""
+    return max((value for _, _, values in _drawn(timeline) for value in values(timeline)), default=0.0)
+
+
+def _drawn(timeline: Timeline) -> list[_Curve]:
+    """Return the lines of the shares with most waiting jobs, and one of all others."""
+    most = sorted(timeline.shares, key=lambda share: -sum(timeline.shares[share].waiting))[:_LINES]
+    drawn = [_waiting(share, timeline, [share]) for share in timeline.shares if share in most]
+    others = [share for share in timeline.shares if share not in most]
+    if others:
+        drawn.append(_waiting(f"{len(others)} other shares", timeline, others))
+    return drawn
+
+
+def _waiting(name: str, timeline: Timeline, shares: Sequence[str]) -> _Curve:
+    def values(over: Timeline) -> list[float]:
+        curves = [over.shares[share].waiting for share in shares]
+        return over.means([sum(waits) for waits in zip(*curves, strict=True)] or [0.0] * len(over.environment))
+
+    return name, timeline, values
 
 
 def total_waiting_chart(identity: str, timelines: Sequence[tuple[str, Timeline]], axis: Axis) -> Chart:
@@ -53,7 +69,7 @@ def total_waiting_chart(identity: str, timelines: Sequence[tuple[str, Timeline]]
         identity,
         "Waiting jobs",
         "Jobs of all shares in RUNNABLE, as means over equal periods.",
-        [(name, timeline, all_waiting) for name, timeline in timelines],
+        [_waiting(name, timeline, list(timeline.shares)) for name, timeline in timelines],
         axis,
         ("waiting jobs", ",.2f", None),
     )
@@ -69,12 +85,6 @@ def utilisation_chart(identity: str, timelines: Sequence[tuple[str, Timeline]], 
         axis,
         ("utilisation", ".1%", 1.0),
     )
-
-
-def all_waiting(timeline: Timeline) -> list[float]:
-    """Return how many jobs wait in each stretch, of all shares together."""
-    curves = [timeline.means(share.waiting) for share in timeline.shares.values()]
-    return [sum(values) for values in zip(*curves, strict=True)] if curves else [0.0] * len(timeline.environment)
 
 
 def _chart(

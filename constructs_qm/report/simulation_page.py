@@ -8,7 +8,7 @@ from constructs_qm.report.activity_chart import activity_chart, highest_bar
 from constructs_qm.report.capacity_chart import capacity_chart, tops
 from constructs_qm.report.chart import Chart, Table
 from constructs_qm.report.comparison_chart import comparison_chart
-from constructs_qm.report.line_charts import all_waiting, total_waiting_chart, utilisation_chart, waiting_chart
+from constructs_qm.report.line_charts import highest_line, total_waiting_chart, utilisation_chart, waiting_chart
 from constructs_qm.report.page import render
 from constructs_qm.report.time_axis import TimeAxis
 from constructs_qm.simulation_measures import (
@@ -80,7 +80,7 @@ def simulation_page(trace: str, rows: dict[str, Any], results: list[dict[str, An
 
 def _details(named: list[tuple[str, Timeline]], axis: TimeAxis) -> list[_Section]:
     highest = tops([timeline for _, timeline in named])
-    most_waiting = max((value for _, timeline in named for value in all_waiting(timeline)), default=0.0)
+    most_waiting = max(highest_line(timeline) for _, timeline in named)
     most_dispatches = max(highest_bar(timeline) for _, timeline in named)
     titled = [(number, name if len(named) > 1 else "", timeline) for number, (name, timeline) in enumerate(named)]
     capacity = [capacity_chart(f"capacity-{n}", name, t, axis, highest) for n, name, t in titled]

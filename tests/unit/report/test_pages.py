@@ -244,6 +244,23 @@ def test_a_simulation_in_which_nothing_ran_has_a_page() -> None:
     assert [row[-1] for row in page.rows("utilisation")] == ["0.0%"]
 
 
+def test_a_policy_without_shares_has_a_page() -> None:
+    page = Page(reported({"empty": QuotaPolicy({G5: 3}), "policy": POLICY}, *JOBS))
+    assert page.rows("waiting-0") == page.rows("capacity-0") == []
+    assert {row[-1] for row in page.rows("total-waiting") if row[0] == "empty"} == {"0.00"}
+
+
+def test_of_many_shares_those_with_most_waiting_jobs_are_drawn_alone() -> None:
+    shares = [chr(ord("A") + number) for number in range(12)]
+    policy = QuotaPolicy({G5: 12}, tuple(share(name, 1) for name in shares))
+    jobs = [plan(f"{name}{job}", 0, 10, name) for number, name in enumerate(shares) for job in range(number + 1)]
+    page = Page(reported({"policy": policy}, *jobs))
+    lines = page.figure("waiting-0")["data"]
+    assert [line["name"] for line in lines] == [*shares[4:], "4 other shares"]
+    assert lines[-1]["y"][0] == 0 + 1 + 2 + 3
+    assert {row[0] for row in page.rows("waiting-0")} == set(shares)
+
+
 def test_what_is_too_much_to_show_is_counted() -> None:
     many = {**DOCUMENT, "findings": DOCUMENT["findings"][:1] * 1200, "unknown": DOCUMENT["unknown"] * 300}
     page = Page(audit_page("events.jsonl", {**many, "preemptions": DOCUMENT["preemptions"] * 200}))
