@@ -24,6 +24,7 @@ _KINDS = (
     ("in-share", LIGHT["in_share"], "dot", "diamond"),
     ("unknown", LIGHT["muted"], "dash", "square"),
 )
+_PERIODS = 24
 _BAR = 0.62
 """Height of the highest bar, in rows: the rest of a row is for preemptions."""
 _APART = 0.15
@@ -78,6 +79,7 @@ def activity_chart(identity: str, name: str, timeline: Timeline, axis: Axis, mos
         f"{lines if timeline.links else ''}{rest if left_out else ''}",
         figure=_figure(timeline, axis, most),
         table=_table(timeline.links, axis, left_out),
+        counts=_count_table(timeline, axis),
         selects=True,
     )
 
@@ -180,6 +182,23 @@ def add_links(figure: Figure, drawn: Sequence[Drawn], axis: Axis, shares: list[s
         range=[len(shares) - 1 + 0.5, -_BAR - 0.1],
     )
     return figure
+
+
+def _count_table(timeline: Timeline, axis: Axis) -> Table:
+    coarse = timeline.coarser(_PERIODS)
+    edges = coarse.edges()
+    return Table(
+        caption=f"Dispatches and preemptions in at most {_PERIODS} equal periods",
+        columns=["share", "period", "dispatched", "preempted"],
+        rows=[
+            [share, f"{axis.text(since)} to {axis.text(until)}", f"{dispatches:,.0f}", f"{preempted:,.0f}"]
+            for share, curves in coarse.shares.items()
+            for since, until, dispatches, preempted in zip(
+                edges, edges[1:], curves.dispatches, curves.preempted, strict=False
+            )
+        ],
+        headings=2,
+    )
 
 
 def _ends(link: PreemptionLink) -> tuple[str, str]:

@@ -53,8 +53,10 @@ class Chart:
     table : Table
     timed : bool
         Whether its horizontal axis is the page's time, so that charts zoom together.
+    counts : Table, optional
+        Another table, of what the first one doesn't list.
     selects : bool
-        Whether each row of the table stands for something that can be picked in the figure: its points
+        Whether each row of the first table stands for something that can be picked in the figure: its points
         carry the number of the row.
     """
 
@@ -64,6 +66,7 @@ class Chart:
     figure: Figure
     table: Table = field(repr=False)
     timed: bool = True
+    counts: Table | None = field(default=None, repr=False)
     selects: bool = False
 
     @property

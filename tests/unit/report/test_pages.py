@@ -142,10 +142,11 @@ def test_every_chart_has_a_caption_and_a_table(page: Page) -> None:
     assert len(figures) >= 2
     for figure in figures:
         assert len(figure.all("figcaption")[0].all("p")[0].text) > 20
-        [table] = figure.all("table")
-        assert table.all("caption")[0].text
-        [columns] = table.all("thead")
-        assert {len(row.children) for row in table.all("tbody")[0].all("tr")} <= {len(columns.all("th"))}
+        assert figure.all("table")
+        for table in figure.all("table"):
+            assert table.all("caption")[0].text
+            [columns] = table.all("thead")
+            assert {len(row.children) for row in table.all("tbody")[0].all("tr")} <= {len(columns.all("th"))}
         [plot] = [element for element in figure.all("div") if element.attributes.get("class") == "plot"]
         assert plot.attributes["role"] == "img"
 
@@ -179,6 +180,11 @@ def test_a_preemption_leads_from_its_victim_to_whom_it_was_for() -> None:
     assert (whom["x"], shares[int(whom["y"][0])]) == ([6], "B")
     assert stopped["text"] == [f"v{LABEL} of A stopped for b{LABEL} of B"]
     assert page.rows("activity-1") == []
+    counts = [row for row in page.rows("activity-0-counts") if row[0] == "A"]
+    assert [row[1:] for row in counts if row[2:] != ["0", "0"]] == [
+        *(["0s to 1s", "1", "0"], ["1s to 2s", "1", "0"]),
+        *(["4s to 5s", "0", "1"], ["9s to 10s", "1", "0"]),
+    ]
 
 
 def test_policies_stand_side_by_side_at_one_scale() -> None:
