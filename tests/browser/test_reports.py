@@ -39,6 +39,7 @@ MARK = """(id) => {
 """Where the first mark that can be picked is on the screen."""
 NAMED = """(plots) => plots.map((plot) => ["labelledby", "describedby"].map(
   (name) => document.getElementById(plot.getAttribute(`aria-${name}`)).textContent))"""
+BUTTONS = {"Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Autoscale", "Reset axes"}
 PAIRS = "(list) => [...list.querySelectorAll('dt')].map((e) => [e.textContent, e.nextSibling.textContent])"
 PICTURES = {
     *(("thousand", "summary", "light"), ("thousand", "capacity", "dark"), ("thousand", "activity", "light")),
@@ -137,6 +138,8 @@ def test_every_chart_is_drawn(show, request: pytest.FixtureRequest, report: str,
     draw_all(page)
     for plot in page.locator(".plot").all():
         assert plot.locator("svg.main-svg").count() >= 1
+    titles = page.locator(".modebar-btn").evaluate_all("(buttons) => buttons.map((button) => button.dataset.title)")
+    assert set(titles) <= BUTTONS  # above all, none that would upload the chart
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for section in page.locator("nav a").all():
         name = section.get_attribute("href").removeprefix("#")
@@ -243,6 +246,9 @@ def test_a_preemption_that_is_picked_shows_whom_it_was_for(show, preempted: Path
         **{"decided": "4s", "stopped after": "2s", "instances": "1", "instance-hours held": "0.00", "then": "RUNNABLE"},
     }
     until(page, "document.querySelector('#activity-0 .plot').layout.annotations.length == 2")
+    if by == "pointer":
+        at(page, "activity")
+        take_picture(page, "report-picked", full_page=False)
 
 
 def test_a_narrow_screen_needs_no_sideways_scrolling(show, thousand: Path) -> None:

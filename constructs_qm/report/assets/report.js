@@ -17,12 +17,21 @@ function read(figure) {
   return JSON.parse(text, (_, value) => (Object.hasOwn(colours, value) ? colours[value] : value));
 }
 
+// Plotly offers to upload charts to its cloud, which is nobody's to do with a report.
+const CONFIG = {
+  responsive: true,
+  displaylogo: false,
+  showSendToCloud: false,
+  plotlyServerURL: "",
+  modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d"],
+};
+
 function draw(figure) {
   const plot = plotOf(figure);
   const { data, layout } = read(figure);
-  const kept = figure.drawn ? viewOf(plot) : {};
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
-  return Plotly.react(plot, data, layout, config).then(() => {
+  const kept = viewOf(plot);
+  figure.begun = true;
+  return Plotly.react(plot, data, layout, CONFIG).then(() => {
     if (!figure.drawn) {
       figure.drawn = true;
       listen(figure, plot);
@@ -33,7 +42,7 @@ function draw(figure) {
 }
 
 function viewOf(plot) {
-  const axis = plot.layout.xaxis;
+  const axis = plot.layout && plot.layout.xaxis;
   return axis && axis.range ? { "xaxis.range": [...axis.range] } : {};
 }
 
@@ -44,7 +53,6 @@ let following = false;
 function listen(figure, plot) {
   if (figure.dataset.timed === "yes") {
     plot.on("plotly_relayout", (change) => follow(plot, change));
-    plot.on("plotly_doubleclick", () => setTimeout(() => follow(plot, viewOf(plot))));
   }
   plot.on("plotly_click", ({ points }) => {
     const chosen = points.find((point) => point.customdata !== undefined);
@@ -53,7 +61,7 @@ function listen(figure, plot) {
 }
 
 function follow(source, change) {
-  const key = Object.keys(change).find((name) => /^xaxis\d*\.range/.test(name));
+  const key = Object.keys(change).find((name) => /^xaxis\d*\.(auto)?range/.test(name));
   if (following || !key) return;
   const name = key.split(".")[0];
   const range = [...source.layout[name].range];
@@ -111,7 +119,7 @@ document.addEventListener("click", (event) => {
 
 function paint() {
   toggle.textContent = isDark() ? "Light colours" : "Dark colours";
-  figures.filter((figure) => figure.drawn).forEach(draw);
+  figures.filter((figure) => figure.begun).forEach(draw);
 }
 
 toggle.hidden = false;
