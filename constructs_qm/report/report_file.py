@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from constructs_qm.extras import require
 from quota_scheduler import DocumentError
 
 __all__ = ["check_report", "write_report"]
@@ -18,11 +18,11 @@ def check_report(path: Path) -> None:
     Raises
     ------
     DocumentError
-        The libraries of the extra `report` aren't installed, `path` is a folder, or nothing can be written beside it.
+        `path` is a folder, or nothing can be written beside it.
+    MissingExtraError
+        The extra `report` isn't installed.
     """
-    missing = [module for module in ("plotly", "jinja2") if find_spec(module) is None]
-    if missing:
-        raise DocumentError(f"--report needs {' and '.join(missing)}: pip install 'constructs-qm[report]'")
+    require("report", "--report")
     if path.is_dir():
         raise DocumentError(f"--report {path} is a folder: name a file, such as {path / 'report.html'}")
     if not path.parent.is_dir():

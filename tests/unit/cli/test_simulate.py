@@ -220,7 +220,8 @@ def test_a_report_needs_its_libraries(run, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "plotly", None)
     status, out, err = run("simulate", "--policy", SHARE, "--trace", TEAMS, "--report", tmp_path / "report.html")
     assert (status, out) == (2, "")
-    assert err == "batch-quota: --report needs plotly: pip install 'constructs-qm[report]'\n"
+    missing = "--report needs the extra 'report' (plotly is not installed)"
+    assert err == f"batch-quota: {missing}: pip install 'constructs-qm[report]'\n"
     assert not [*tmp_path.iterdir()]
 
 
