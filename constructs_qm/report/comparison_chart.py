@@ -18,12 +18,12 @@ __all__ = ["comparison_chart"]
 _HOUR = 3600
 _PATTERNS = ("", "/", "x", "-", ".", "+", "|", "\\")
 _PANELS: tuple[tuple[str, Callable[[dict[str, Any]], float]], ...] = (
-    ("median wait, hours", lambda share: (share["wait_s"]["p50"] or 0) / _HOUR),
-    ("95th percentile wait, hours", lambda share: (share["wait_s"]["p95"] or 0) / _HOUR),
-    ("borrowed instance-hours", lambda share: share["borrowed_instance_s"] / _HOUR),
-    ("lent instance-hours", lambda share: share["lent_instance_s"] / _HOUR),
-    ("preemptions suffered", lambda share: share["preempted"]),
-    ("lost instance-hours", lambda share: share["lost_instance_s"] / _HOUR),
+    ("wait p50, hours", lambda share: (share["wait_s"]["p50"] or 0) / _HOUR),
+    ("wait p95, hours", lambda share: (share["wait_s"]["p95"] or 0) / _HOUR),
+    ("borrowed inst.-h", lambda share: share["borrowed_instance_s"] / _HOUR),
+    ("lent inst.-h", lambda share: share["lent_instance_s"] / _HOUR),
+    ("preempted", lambda share: share["preempted"]),
+    ("lost inst.-h", lambda share: share["lost_instance_s"] / _HOUR),
 )
 _COLUMNS = 2
 
@@ -79,7 +79,7 @@ def comparison_chart(identity: str, results: list[dict[str, Any]]) -> Chart:
             )
     style(figure, height)
     figure.update_layout(barmode="group", bargap=0.25, hovermode="closest", margin_t=70)
-    figure.update_annotations(font_size=14)
+    figure.update_annotations(font_size=13)
     figure.update_xaxes(rangemode="tozero")
     ticks = {"tickvals": list(range(len(shares))), "ticktext": [short_label(share) for share in shares]}
     figure.update_yaxes(range=[len(shares) - 0.5, -0.5], **ticks)
