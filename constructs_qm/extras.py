@@ -9,7 +9,7 @@ __all__ = ["EXTRAS", "MissingExtraError", "require"]
 EXTRAS = {
     "cli": ("boto3", "pydantic", "rich", "typer", "yaml"),
     "local": ("aws_lambda_powertools", "boto3", "cloudpickle", "flask", "moto"),
-    "report": ("plotly",),
+    "report": ("jinja2", "plotly"),
 }
 """The modules that each extra brings and the package imports."""
 
