@@ -62,7 +62,7 @@ class Job:
     created : float
         Time of submission, in seconds.
     sequence : int
-        Order of submission among equal times.
+        Order of submission among equal times; 0 has the scheduler count, and where two are the same the id decides.
     preemption_retries : int, optional
         ``preemptionRetriesBeforeTermination``; None is without limit.
     retry : RetryStrategy, optional
@@ -104,6 +104,10 @@ class Job:
     """Its live entry in the waiting queue; for the queue only."""
     job_class: JobClass = field(default=None, repr=False)  # type: ignore[assignment]
     """Set when the scheduler takes it; for the scheduler only."""
+
+    def __lt__(self, other: Job) -> bool:
+        """Whether its id comes first, which decides where nothing else does (contract.md section 2)."""
+        return self.id < other.id
 
     @property
     def rank(self) -> int:

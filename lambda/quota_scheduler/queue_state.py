@@ -193,16 +193,16 @@ class QueueState:
             self._awake[lane] = None
             self.misjudged += lane.owner.lanes.values()
 
-    def turn(self, lane: Lane) -> tuple[float, int, int]:
+    def turn(self, lane: Lane) -> tuple[float, int, int, str]:
         """Return the place of a front job among those of all lanes (contract.md section 2)."""
         job = lane.front
-        return (0.0, 0, 0) if job is None else self._turn(job)
+        return (0.0, 0, 0, "") if job is None else self._turn(job)
 
-    def _turn(self, job: Job) -> tuple[float, int, int]:
+    def _turn(self, job: Job) -> tuple[float, int, int, str]:
         if job.entry is None:
-            return 0.0, 0, 0
+            return 0.0, 0, 0, ""
         rank, time, sequence, _ = job.entry
-        return time if self._by_created else job.runnable_since, rank, sequence
+        return time if self._by_created else job.runnable_since, rank, sequence, job.id
 
     def fronts(self) -> list[tuple[Job, Lane]]:
         """Return the front jobs of all shares, blocked ones too, in the order shares are served."""

@@ -115,7 +115,8 @@ class Scheduler:
         Parameters
         ----------
         job : Job
-            With id, share, demand and, where known, priority, created time and retries.
+            With id, share, demand and, where known, priority, created time, retries and order of submission
+            (`sequence`): without that, jobs of one moment stand in the order in which they are given.
         now : float
             Seconds.
         accepted : bool
@@ -437,8 +438,8 @@ class Scheduler:
             for problem in check_priority(priority):
                 raise JobError(problem)
         job.priority = priority
-        self._sequence += 1
-        job.sequence = self._sequence
+        job.sequence = job.sequence or self._sequence + 1
+        self._sequence = max(self._sequence, job.sequence)
         self.jobs[job.id] = job
         job.job_class = self.state.class_of(job)
 

@@ -30,12 +30,12 @@ class Contract:
 
     def front(self, share: str) -> Job | None:
         waiting = [job for job in self.jobs if job.state is JobState.RUNNABLE and job.share == share]
-        front = min(waiting, key=lambda job: (-job.rank, job.created, job.sequence), default=None)
+        front = min(waiting, key=lambda job: (-job.rank, job.created, job.sequence, job.id), default=None)
         return None if front is None or front.blocked else front
 
     def next_action(self) -> Expected | None:
         fronts = [front for share in self.policy.shares if (front := self.front(share.name)) is not None]
-        fronts.sort(key=lambda job: (job.created, -job.rank, job.sequence))
+        fronts.sort(key=lambda job: (job.created, -job.rank, job.sequence, job.id))
         for step in (self.own_quota, self.reclaim, self.borrow, self.in_share):
             for job in fronts:
                 action = step(job)
