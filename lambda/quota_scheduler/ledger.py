@@ -120,11 +120,6 @@ class Account:
         """What the share uses beyond its limit."""
         return max(0, self.use - self.limit)
 
-    @property
-    def idle(self) -> int:
-        """What the share leaves of its limit."""
-        return max(0, self.limit - self.use)
-
     def need(self, count: int) -> int:
         """Return ``max(B - L', Σ use + d - E)`` of contract.md section 3, step 2."""
         pool = self.pool
@@ -266,10 +261,6 @@ class Ledger:
     def take(self, share: str, demand: Demand) -> None:
         """Let `share` hold `demand` more."""
         self.request(share, demand).hold(1)
-
-    def release(self, share: str, demand: Demand) -> None:
-        """Let `share` hold `demand` less."""
-        self.request(share, demand).hold(-1)
 
     def within_limit(self, share: str, demand: Demand) -> bool:
         """Whether `share` stays within its capacity limits with `demand` more: it is entitled to it."""
