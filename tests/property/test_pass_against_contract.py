@@ -10,6 +10,7 @@ import random
 from unittest import mock
 
 import pytest
+from support.book import Book
 from support.contract import Contract
 
 import quota_scheduler.scheduler as scheduler_module
@@ -65,6 +66,13 @@ class History:
             for _ in range(steps):
                 self.step()
                 self.scheduler.run(self.now)
+        self.check_the_sums()
+
+    def check_the_sums(self) -> None:
+        book, ledger = Book.of(self.scheduler.policy, list(self.scheduler.jobs.values())), self.scheduler.state.ledger
+        for unit in self.scheduler.policy.environment:
+            sums = ledger.total(unit), ledger.borrowed(unit), ledger.lendable(unit)
+            assert sums == (book.total(unit), book.borrowed(unit), book.lendable(unit))
 
     def step(self) -> None:
         draw, scheduler = self.draw, self.scheduler

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.lab import BORROW, G5, RESERVE, Lab, share
+from support.lab import BORROW, G5, LEND, RESERVE, Lab, share
 
 from quota_scheduler import HeadOfLine, PolicyError, QueueTime, ResourceSharing, RetryStrategy, VictimOrder
 
@@ -26,6 +26,22 @@ def test_a2_capacity_in_no_share_can_be_borrowed(lent: bool, holding: set[str]) 
     assert bool(lab.made["big"].blocked) is not lent
 
 
+@pytest.mark.parametrize(
+    ("environment", "shares", "most"),
+    [
+        pytest.param(8, [("A", 1, BORROW), ("B", 2, RESERVE)], 6, id="5 in no share, and A's own"),
+        pytest.param(9, [("A", 1, BORROW), ("B", 3, LEND), ("C", 4, RESERVE)], 5, id="1 in no share, and what B lends"),
+        pytest.param(4, [("A", 1, BORROW), ("B", 3, RESERVE)], 1, id="nothing, since all is assigned"),
+        pytest.param(4, [("A", 1, BORROW), ("B", 1, LEND), ("C", 3, RESERVE)], 2, id="nothing where more is assigned"),
+    ],
+)
+def test_a2_flipped_lends_what_no_share_has_and_nothing_that_is_reserved(environment, shares, most) -> None:
+    for need, holding in ((most, {"j"}), (most + 1, set())):
+        lab = Lab(environment, *(share(*terms) for terms in shares), unassigned_capacity_lent=True)
+        lab.submit("j", "A", need)
+        assert lab.holding == holding
+
+
 @pytest.mark.parametrize(("allowed", "holding"), [(False, set()), (True, {"j"})])
 def test_a3_borrowing_a_unit_the_share_has_no_limit_for(allowed: bool, holding: set[str]) -> None:
     lab = Lab({G5: 1, P5: 1}, share("A", {G5: 1}, BORROW), share("B", {P5: 1}), borrow_without_limit=allowed)
@@ -46,6 +62,34 @@ def test_a4_a_disabled_share_lends(lends: bool, holding: set[str]) -> None:
     lab.scheduler.set_enabled("B", False)
     lab.submit("a", "A", 2)
     assert lab.holding == holding
+
+
+@pytest.mark.parametrize(
+    ("limit", "holds", "need", "lent", "runs"),
+    [
+        pytest.param(1, 1, 1, 0, False, id="all of it would be borrowed, nothing is lent"),
+        pytest.param(1, 1, 1, 1, True, id="all of it would be borrowed, so much is lent"),
+        pytest.param(1, 1, 2, 1, False, id="both would be borrowed, one is lent"),
+        pytest.param(1, 1, 2, 2, True, id="both would be borrowed, two are lent"),
+        pytest.param(2, 1, 2, 1, True, id="only what goes beyond the limit counts as borrowed"),
+        pytest.param(2, 1, 2, 0, False, id="one goes beyond the limit, nothing is lent"),
+        pytest.param(1, 3, 1, 1, True, id="what is borrowed already does not count again"),
+        pytest.param(1, 3, 1, 0, False, id="the share borrows already, no more is lent"),
+    ],
+)
+def test_a4_flipped_a_disabled_share_lends_nothing_but_borrows_what_goes_beyond_its_limit(
+    limit: int, holds: int, need: int, lent: int, runs: bool
+) -> None:
+    others = max(0, holds - limit) + lent + 1
+    environment = limit + others + 3  # the last three belong to nobody
+    lab = Lab(environment, share("D", limit, BORROW), share("L", others), disabled_shares_lend=False)
+    for number in range(holds):
+        lab.submit(f"d{number}", "D")
+    lab.submit("l", "L", 1)
+    lab.submit("j", "D", need, run=False)
+    lab.scheduler.set_enabled("D", False)
+    lab.run()
+    assert ("j" in lab.holding) is runs
 
 
 def test_a5_shares_beyond_the_environment_are_legal_and_a_job_within_its_limit_waits() -> None:
@@ -156,3 +200,27 @@ def test_a12_jobs_beyond_a_lowered_limit_stop_only_for_a_claim(at_once: bool, ho
     lab.scheduler.set_limits("A", {G5: 1})
     lab.run()
     assert lab.holding == holding
+
+
+def test_a12_flipped_stops_no_more_than_goes_beyond_the_limits() -> None:
+    half = ResourceSharing.lend_and_borrow(limit_percent=50)
+    lab = Lab(
+        {G5: 6, P5: 2},
+        share("A", {G5: 3, P5: 2}, RESERVE),
+        share("B", {G5: 2}, half),
+        share("C", {G5: 1}),
+        lowered_limits_preempt=True,
+        preemption_seconds=20,
+    )
+    for name, unit in (("p1", P5), ("p2", P5), ("g1", G5), ("g2", G5), ("g3", G5)):
+        lab.submit(name, "A", {unit: 1}, priority=int(unit == G5))
+    for name in ("b1", "b2", "b3"):
+        lab.submit(name, "B")
+    assert lab.waiting == set()
+    lab.scheduler.set_limits("A", {G5: 1, P5: 2})
+    lab.run()
+    assert lab.stopping == {"g2", "g3"}, "not those of another unit, nor who borrows as much as B may"
+    lab.wait(5)
+    assert lab.stopping == {"g2", "g3"}, "those that stop are gone already for what goes beyond"
+    lab.wait(15)
+    assert lab.waiting == {"g2", "g3"}

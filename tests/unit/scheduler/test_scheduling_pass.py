@@ -85,6 +85,25 @@ def test_freed_capacity_goes_to_whichever_job_is_then_at_the_front() -> None:
     assert lab.holding == {"a1", "b2"}
 
 
+def test_a_larger_job_at_the_front_does_not_take_what_is_freed_for_another_share() -> None:
+    lab = Lab(5, share("A", 2), share("B", 2), share("C", 1, BORROW), preemption_seconds=20)
+    for priority, name in enumerate(("c1", "c2", "c3", "c4", "own")):
+        lab.submit(name, "C", priority=priority)
+    lab.submit("b", "B", 2)
+    lab.wait(5)
+    lab.submit("a", "A")
+    assert lab.stopping == {"c1", "c2", "c3"}
+    lab.submit("large", "A", 2, priority=9, run=False)
+    lab.scheduler.finish("c1")
+    lab.finish("c3")
+    assert "large" in lab.waiting, "two instances are free, but one of them is b's"
+    assert lab.stopping == {"c2", "c4"}, "so one more is taken back"
+    lab.wait(15)
+    assert lab.holding == {"own", "b"}
+    lab.wait(5)
+    assert lab.holding == {"own", "b", "large"}
+
+
 def test_a_victim_that_ends_by_itself_completes_the_claim() -> None:
     lab = Lab(2, share("A", 1, BORROW), share("B", 1), preemption_seconds=20)
     lab.submit("a1", "A")
