@@ -9,7 +9,7 @@ export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow lint format build bench docs lock clean
+.PHONY: help setup demo test test-slow mutants lint format build bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ test: setup ## run the tests but the slow ones; ARGS="-k word" picks some
 
 test-slow: setup ## run the slow tests
 	$(BIN)/python -m pytest -q -m slow $(ARGS)
+
+mutants: setup ## break the scheduler's core in every way and count what the tests notice; half an hour or more
+	$(BIN)/python tests/support/mutants.py $(ARGS)
 
 lint: setup ## check style, format and types
 	$(BIN)/ruff check .
