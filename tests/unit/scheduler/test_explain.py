@@ -211,3 +211,10 @@ def test_moments(at: float, text: str) -> None:
 def test_fails_for_a_job_nobody_knows() -> None:
     with pytest.raises(JobError, match="job 'x' is unknown"):
         explain(Lab(1, share("A", 1)).scheduler, "x")
+
+
+def test_no_victims_in_its_own_share_where_in_share_preemption_is_off() -> None:
+    lab = Lab(1, share("A", 1))
+    lab.submit("low", "A", priority=0)
+    lab.submit("high", "A", priority=9)
+    assert explain(lab.scheduler, "high").would_preempt == []
