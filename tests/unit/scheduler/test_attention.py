@@ -8,7 +8,7 @@ from __future__ import annotations
 from unittest import mock
 
 import pytest
-from support.lab import BORROW, G5, LEND, Lab, share
+from support.lab import BORROW, G5, LEND, RESERVE, Lab, share
 
 from quota_scheduler import Job, ResourceSharing
 from quota_scheduler.queue_state import QueueState
@@ -66,6 +66,15 @@ def test_a_borrower_waits_until_as_much_is_idle_as_it_needs(capacity: dict[str, 
     assert "j" in lab.holding
 
 
+def test_a_borrower_that_lacks_one_does_not_wait_for_capacity_that_is_reserved() -> None:
+    lab = Lab(3, share("A", 1, BORROW), share("B", 1), share("C", 1, RESERVE))
+    crowd(lab, "A", "B", "C")
+    lab.submit("j", "A")
+    assert "j" not in looked_at(lab, "C2")
+    assert "j" in looked_at(lab, "B1")
+    assert "j" in lab.holding
+
+
 def test_a_borrower_that_may_preempt_waits_for_what_it_cannot_free_itself() -> None:
     lab = Lab(7, share("A", 2, BORROW, in_share=True), share("B", 5))
     crowd(lab, "A", "B", "B", "B", "B", "B")
@@ -78,11 +87,13 @@ def test_a_borrower_that_may_preempt_waits_for_what_it_cannot_free_itself() -> N
     assert "j" in lab.holding
 
 
-def test_where_jobs_of_equal_priority_hold_a_preemption_elsewhere_is_nothing_to_wait_for() -> None:
+@pytest.mark.parametrize("priority", [0, 5])
+def test_where_no_job_of_lower_priority_holds_a_preemption_elsewhere_is_nothing_to_wait_for(priority: int) -> None:
     lab = Lab(
         6, share("A", 1, BORROW, in_share=True), share("B", 2, LEND, in_share=True), share("C", 3), preemption_seconds=9
     )
-    crowd(lab, "A", "C", "C", "C")
+    crowd(lab, "A", priority=priority)
+    crowd(lab, "C", "C", "C")
     crowd(lab, "B", "B")
     lab.submit("j", "A", 3)
     lab.submit("urgent", "B", priority=5, run=False)

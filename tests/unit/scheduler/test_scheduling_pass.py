@@ -200,3 +200,12 @@ def test_a_disabled_share_takes_no_jobs_and_finishes_those_it_has() -> None:
         lab.submit("late", "A")
     lab.finish("runs")
     assert lab.holding == {"waits"}
+
+
+def test_nobody_uses_or_lends_a_unit_that_no_policy_names() -> None:
+    lab = Lab(1, share("A", 1), share("B", 1))
+    ledger = lab.scheduler.state.ledger
+    assert (ledger.use("B", P5), ledger.over("B", P5)) == (0, 0)
+    lab.submit("never", "A", {P5: 1})
+    assert lab.holding == set()
+    assert (ledger.total(P5), ledger.borrowed(P5), ledger.lendable(P5)) == (0, 0, 0)
