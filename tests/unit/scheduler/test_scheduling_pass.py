@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.lab import BORROW, G5, LEND, RESERVE, Lab, share
 
-from quota_scheduler import JobError, ResourceSharing
+from quota_scheduler import JobError, ResourceSharing, make_demand
 from quota_scheduler.scheduling_pass import Rule
 
 P5 = "ml.p5.48xlarge"
@@ -209,3 +209,10 @@ def test_nobody_uses_or_lends_a_unit_that_no_policy_names() -> None:
     lab.submit("never", "A", {P5: 1})
     assert lab.holding == set()
     assert (ledger.total(P5), ledger.borrowed(P5), ledger.lendable(P5)) == (0, 0, 0)
+
+
+def test_a_ledger_counts_what_is_taken() -> None:
+    lab = Lab(5, share("A", 2, BORROW), share("B", 3))
+    ledger = lab.scheduler.state.ledger
+    ledger.take("A", make_demand({G5: 3}))
+    assert (ledger.use("A", G5), ledger.over("A", G5), ledger.total(G5), ledger.lendable(G5)) == (3, 1, 3, 3)
