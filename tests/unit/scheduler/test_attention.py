@@ -54,7 +54,9 @@ def test_a_borrower_at_its_own_ceiling_waits_for_its_share_alone() -> None:
     assert "j" in looked_at(lab, "A0")
 
 
-@pytest.mark.parametrize("capacity", [{P5: 5}, {G5: 3, P5: 5}], ids=["one unit", "the other is there already"])
+@pytest.mark.parametrize(
+    "capacity", [{P5: 5}, {G5: 3, P5: 5}, {G5: 4, P5: 5}], ids=["one unit", "the other is there", "and more"]
+)
 def test_a_borrower_waits_until_as_much_is_idle_as_it_needs(capacity: dict[str, int]) -> None:
     lent = {unit: count - 1 for unit, count in capacity.items()}
     lab = Lab(capacity, share("A", dict.fromkeys(capacity, 1), BORROW), share("B", lent))

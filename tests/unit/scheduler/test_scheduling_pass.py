@@ -216,3 +216,10 @@ def test_a_ledger_counts_what_is_taken() -> None:
     ledger = lab.scheduler.state.ledger
     ledger.take("A", make_demand({G5: 3}))
     assert (ledger.use("A", G5), ledger.over("A", G5), ledger.total(G5), ledger.lendable(G5)) == (3, 1, 3, 3)
+
+
+def test_a_decision_shows_what_all_shares_use() -> None:
+    lab = Lab(4, share("A", 3), share("B", 1))
+    lab.submit("a", "A", 3)
+    before, after = lab.outcomes[0].decision.before[0], lab.outcomes[0].decision.after[0]
+    assert (before.environment_use, after.environment_use, after.environment) == (0, 3, 4)
