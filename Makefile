@@ -25,7 +25,7 @@ test: setup ## run the tests but the slow ones; ARGS="-k word" picks some
 test-slow: setup ## run the slow tests
 	$(BIN)/python -m pytest -q -m slow $(ARGS)
 
-mutants: setup ## break the scheduler's core in every way and count what the tests notice; half an hour or more
+mutants: setup ## break the scheduler's core in every way and count what the tests notice; some ten minutes on two idle cores
 	$(BIN)/python tests/support/mutants.py $(ARGS)
 
 lint: setup ## check style, format and types

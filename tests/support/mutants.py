@@ -178,7 +178,7 @@ small mistake after the other in the modules that decide who runs and who is sto
 a loop is left out, a condition turned round. The tests have to fail on at least {target} % of them.
 
 ```console
-$ make mutants                 # about half an hour on two cores
+$ make mutants                 # about ten minutes on two idle cores
 $ make mutants ARGS=--again    # after tests were added: only those that survived, or were not reached
 ```
 
