@@ -9,6 +9,7 @@ from constructs_qm._version import __version__
 
 if TYPE_CHECKING:
     from constructs_qm.exceptions import PropError
+    from constructs_qm.preemption_auditor import PreemptionAuditor
     from constructs_qm.queue_alarms import AlarmSetting, QueueAlarms
     from constructs_qm.queue_dashboard import QueueDashboard
     from constructs_qm.quota_managed_queue import QuotaManagedQueue
@@ -32,6 +33,7 @@ __all__ = [
     "InsufficientInstanceCapacity",
     "JobStateTimeLimit",
     "PolicyError",
+    "PreemptionAuditor",
     "PropError",
     "QueueAlarms",
     "QueueDashboard",
@@ -57,6 +59,7 @@ _MODULES = {
     "MISCONFIGURATION_LIMITS": "constructs_qm.time_limits",
     "JobStateTimeLimit": "constructs_qm.time_limits",
     "PolicyError": "quota_scheduler",
+    "PreemptionAuditor": "constructs_qm.preemption_auditor",
     "PropError": "constructs_qm.exceptions",
     "QueueAlarms": "constructs_qm.queue_alarms",
     "QueueDashboard": "constructs_qm.queue_dashboard",

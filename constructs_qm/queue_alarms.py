@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from constructs_qm.training_job_queue import TrainingJobQueueBase
 
-__all__ = ["AlarmSetting", "QueueAlarms"]
+__all__ = ["AlarmSetting", "QueueAlarms", "add_alarm", "require_alarm_setting"]
 
 
 @dataclass(frozen=True)
@@ -154,19 +154,38 @@ class QueueAlarms(Construct):
     ) -> None:
         if setting is None:
             return
-        if not isinstance(setting, AlarmSetting):
-            raise PropError(f"{self.node.path}.{name}: {setting!r} is no AlarmSetting: give one, or None for no alarm")
-        alarm = cloudwatch.Alarm(
-            self,
-            "".join(word.title() for word in name.split("_")),
-            metric=metric(setting),
-            threshold=setting.threshold,
-            evaluation_periods=setting.periods,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-            alarm_description=f"{setting.threshold:g} or more {what} in {self._queue.node.path}",
-        )
-        if self._topic is not None:
-            alarm.add_alarm_action(actions.SnsAction(self._topic))
-            alarm.add_ok_action(actions.SnsAction(self._topic))
-        self.alarms[name] = alarm
+        require_alarm_setting(self.node.path, name, setting)
+        id = "".join(word.title() for word in name.split("_"))
+        description = f"{setting.threshold:g} or more {what} in {self._queue.node.path}"
+        self.alarms[name] = add_alarm(self, id, setting, metric(setting), description, self._topic)
+
+
+def require_alarm_setting(path: str, prop: str, setting: object) -> None:
+    """Raise PropError unless `setting` is an AlarmSetting or None."""
+    if setting is not None and not isinstance(setting, AlarmSetting):
+        raise PropError(f"{path}.{prop}: {setting!r} is no AlarmSetting: give one, or None for no alarm")
+
+
+def add_alarm(
+    scope: Construct,
+    id: str,
+    setting: AlarmSetting,
+    metric: cloudwatch.IMetric,
+    description: str,
+    topic: sns.ITopic | None,
+) -> cloudwatch.Alarm:
+    """Make an alarm that tells `topic` when it rings and when it is over; no data is no alarm."""
+    alarm = cloudwatch.Alarm(
+        scope,
+        id,
+        metric=metric,
+        threshold=setting.threshold,
+        evaluation_periods=setting.periods,
+        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        alarm_description=description,
+    )
+    if topic is not None:
+        alarm.add_alarm_action(actions.SnsAction(topic))
+        alarm.add_ok_action(actions.SnsAction(topic))
+    return alarm

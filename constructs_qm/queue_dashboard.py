@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
+from constructs_qm.auditor_metrics import AuditorMetrics, by_share_and_rule
+
 if TYPE_CHECKING:
     from constructs_qm.queue_alarms import QueueAlarms
     from constructs_qm.training_job_queue import TrainingJobQueueBase
@@ -20,7 +22,7 @@ WIDTH = 12
 class QueueDashboard(Construct):
     """A dashboard of what AWS Batch publishes of a queue: throughput, endings, preemptions and waiting times.
 
-    Add to it, per-share widgets of an auditor for example, with ``dashboard.add_widgets``.
+    An auditor adds what it found, by quota share and rule. Add to it with ``dashboard.add_widgets``.
 
     Parameters
     ----------
@@ -30,6 +32,8 @@ class QueueDashboard(Construct):
         Made here or imported.
     alarms : QueueAlarms, optional
         Shown in the first row.
+    auditor : PreemptionAuditor, optional
+        Its findings about the queue, and how far its evidence went, are the last row.
     dashboard_name : str, optional
         Made up by CloudFormation by default. A change **replaces** the dashboard.
 
@@ -45,6 +49,7 @@ class QueueDashboard(Construct):
         *,
         queue: TrainingJobQueueBase,
         alarms: QueueAlarms | None = None,
+        auditor: AuditorMetrics | None = None,
         dashboard_name: str | None = None,
     ) -> None:
         super().__init__(scope, id)
@@ -54,6 +59,8 @@ class QueueDashboard(Construct):
             self.dashboard.add_widgets(status)
         for row in _rows(queue):
             self.dashboard.add_widgets(*row)
+        if auditor is not None:
+            self.dashboard.add_widgets(*_audit_row(queue, auditor))
 
 
 def _rows(queue: TrainingJobQueueBase) -> list[list[cloudwatch.GraphWidget]]:
@@ -87,6 +94,22 @@ def _rows(queue: TrainingJobQueueBase) -> list[list[cloudwatch.GraphWidget]]:
                 queue.metric_job_submitted_to_first_scheduled_duration(statistic="Maximum", label="longest"),
             ),
         ],
+    ]
+
+
+def _audit_row(queue: TrainingJobQueueBase, auditor: AuditorMetrics) -> list[cloudwatch.GraphWidget]:
+    return [
+        _graph(
+            "Findings by share and rule",
+            by_share_and_rule("Violations", queue, label="violations"),
+            by_share_and_rule("Divergences", queue, label="divergences"),
+        ),
+        _graph(
+            "Decisions audited",
+            auditor.metric_decisions(queue, label="seen"),
+            auditor.metric_unknown_decisions(queue, label="unknown"),
+            auditor.metric_late_events(queue, label="late events"),
+        ),
     ]
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import boto3
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Logger, Metrics, Tracer
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["handler"]
 
 logger = Logger(service="preemption-auditor-ingest")
+tracer = Tracer(service="preemption-auditor-ingest")
 metrics = Metrics(namespace="PreemptionAuditor", service="ingest")
 
 
@@ -43,6 +44,7 @@ def _take(record: SQSRecord) -> None:
 
 
 @logger.inject_lambda_context
+@tracer.capture_lambda_handler
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Take in a batch, and name the messages that failed (``ReportBatchItemFailures``)."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import boto3
-from aws_lambda_powertools import Logger
+from aws_lambda_powertools import Logger, Tracer
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from preemption_auditor.handlers.environment import Environment
@@ -34,6 +34,7 @@ __all__ = ["handler"]
 NAMESPACE = "PreemptionAuditor"
 SOURCE = "preemption-auditor"
 logger = Logger(service="preemption-auditor-judge")
+tracer = Tracer(service="preemption-auditor-judge")
 
 
 @lru_cache
@@ -47,6 +48,7 @@ def _client(name: str) -> Any:
 
 
 @logger.inject_lambda_context
+@tracer.capture_lambda_handler
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Judge every queue; one that fails doesn't stop the others, but makes the run fail in the end."""
     environment = _environment()
@@ -108,8 +110,9 @@ def _metric(name: str, value: int, **dimensions: str) -> None:
 def _publish(store: DynamoDBStore, queue: str, environment: Environment) -> None:
     """Publish every finding that wasn't, as it is now."""
     for key, document in store.unpublished(queue):
+        name = {"violation": "Violations", "divergence": "Divergences"}.get(document["kind"], "Withdrawn")
+        _metric(name, 1, JobQueueName=queue)  # what alarms watch: they can't search for shares and rules
         for share in document["shares"] or ["-"]:
-            name = {"violation": "Violations", "divergence": "Divergences"}.get(document["kind"], "Withdrawn")
             _metric(name, 1, JobQueueName=queue, QuotaShareName=share, Rule=document["rule"])
         if environment.bus is not None:
             _put_event(environment.bus, key, document)

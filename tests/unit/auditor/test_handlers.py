@@ -162,7 +162,8 @@ def test_metrics_tell_what_was_found_and_how_far_the_evidence_goes(
     deliver(endpoint)
     judge.handler({}, CONTEXT)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if re.match(r"\{.*_aws", line)]
-    (found,) = [line for line in lines if "Violations" in line]
+    total, found = [line for line in lines if "Violations" in line]
+    assert total["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["JobQueueName"]]
     assert (found["JobQueueName"], found["QuotaShareName"], found["Rule"]) == ("queue", "R", "QM-A03")
     counts = {name: sum(sum(line.get(name, ())) for line in lines) for name in ("Decisions", "UnknownDecisions")}
     assert counts == {"Decisions": 2, "UnknownDecisions": 0}
