@@ -163,6 +163,10 @@ class Endpoint:
                 self._timers.at(self.clock.now() + seconds, partial(self._work.add, task))
         self._after_change()
 
+    def soon(self, task: Callable[[], None]) -> None:
+        """Do `task` when what happens now is over: for timelines, which run under the lock."""
+        self._work.add(task)
+
     # -- saving -----------------------------------------------------------------------
 
     def process_parts(self) -> dict[str, Any]:

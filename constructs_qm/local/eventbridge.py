@@ -59,8 +59,19 @@ def _send_to_targets(original: Callable[..., None]) -> Callable[..., None]:
 def _envelope(event: dict[str, Any]) -> Any:
     """Return an event as AWS delivers it: moto's have a number for a time, and no end of fields."""
     time = event["time"]
-    names = ("version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail")
-    envelope = {name: event[name] for name in names if name in event}
+    names = (
+        "version",
+        "id",
+        "detail-type",
+        "source",
+        "account",
+        "time",
+        "region",
+        "resources",
+        "detail",
+        "replay-name",
+    )
+    envelope = {name: event[name] for name in (*names, "replay-name") if name in event}
     if isinstance(time, datetime):
         time = time.timestamp()
     return {**envelope, "time": iso_time(time) if isinstance(time, (int, float)) else time}
@@ -79,6 +90,8 @@ def _deliver(
         if target.service == "events" and target.resource.startswith("event-bus/"):
             # another bus gets the event unchanged
             publish({**event, "account": target.account, "region": target.region}, target.resource[10:])
+        elif target.service == "events" and not target.resource.strip(":"):
+            _keep(rule, event)
         elif not deliver(target, _message(description, event), rule.account_id, rule.region_name):
             _leave_to_moto(rule, description, original, original_event)
     except Exception as error:
@@ -108,8 +121,15 @@ def _message(description: dict[str, Any], event: Event) -> str:
     return json.dumps(event)
 
 
+def _keep(rule: Rule, event: Event) -> None:
+    """Put an event into the archive that `rule` belongs to: moto's own way needs a time that is a number."""
+    for archive in events_backends[rule.account_id][rule.region_name].archives.values():
+        if archive.rule is not None and archive.rule.name == rule.name:
+            archive.events.append(copy.deepcopy(event))  # type: ignore[arg-type]
+
+
 def _leave_to_moto(rule: Rule, description: dict[str, Any], original: Callable[..., None], original_event: Any) -> None:
-    """Let moto deliver to a kind of target we don't know: archives, API destinations."""
+    """Let moto deliver to a kind of target we don't know, such as API destinations."""
     alone = copy.copy(rule)
     alone.targets = [description]
     try:

@@ -20,6 +20,7 @@ from constructs_qm.local.client_env import client_environment
 from constructs_qm.local.current import current
 from constructs_qm.local.http_front import url_of
 from constructs_qm.local.lambda_process import Code, LambdaProcess
+from constructs_qm.local.metrics import publish_embedded
 from constructs_qm.local.patches import Patch
 from constructs_qm.local.runtime_api import Outcome
 
@@ -63,6 +64,7 @@ class Lambdas:
         if lines:
             function.logs_backend.ensure_log_group(function.logs_group_name)
             function.save_logs("\n".join(lines))
+            publish_embedded(lines, function.account_id, function.region)
         return outcome
 
     def _process(self, function: LambdaFunction) -> LambdaProcess:

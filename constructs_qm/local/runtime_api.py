@@ -7,6 +7,9 @@ import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+NOT_SAMPLED = f"Root=1-{0:08x}-{0:024x};Parent={0:016x};Sampled=0"
+"""X-Ray's header for functions: there is no X-Ray here to send traces to."""
+
 __all__ = ["Invocation", "Outcome", "RuntimeApi"]
 
 PREFIX = "/2018-06-01/runtime/"
@@ -98,6 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
             ("Lambda-Runtime-Aws-Request-Id", invocation.request_id),
             ("Lambda-Runtime-Deadline-Ms", str(invocation.deadline_ms)),
             ("Lambda-Runtime-Invoked-Function-Arn", invocation.arn),
+            ("Lambda-Runtime-Trace-Id", NOT_SAMPLED),
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(invocation.payload))),
         ):

@@ -62,7 +62,7 @@ class Schedules:
         for arn, target, account, region in self._look():
             entry = self._entries[arn]
             while entry.due is not None and entry.due <= now:
-                self._endpoint.later(0, partial(self._deliver, target(entry.due), account, region, RETRIES))
+                self._endpoint.soon(partial(self._deliver, target(entry.due), account, region, RETRIES))
                 entry.due = next_time(entry.expression, entry.due, entry.since, entry.zone)
 
     def _look(self) -> list[tuple[str, Any, str, str]]:

@@ -9,7 +9,7 @@ from moto.batch import models
 from moto.batch.responses import BatchResponse
 from moto.core.base_backend import AccountSpecificBackend, BackendDict, BaseBackend
 
-from constructs_qm.local import event_sources, eventbridge, iam, lambdas, speed, threads, training_jobs
+from constructs_qm.local import event_sources, eventbridge, iam, lambdas, metrics, speed, threads, training_jobs
 from constructs_qm.local.backend import QuotaBatchBackend
 from constructs_qm.local.cloudformation import stacks
 from constructs_qm.local.current import set_current
@@ -27,6 +27,7 @@ PATCHES = [
     *eventbridge.PATCHES,
     *iam.PATCHES,
     *lambdas.PATCHES,
+    *metrics.PATCHES,
     *speed.PATCHES,
     *stacks.PATCHES,
     *threads.PATCHES,

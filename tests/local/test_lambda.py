@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -169,6 +170,71 @@ def test_an_asynchronous_call_that_fails_is_retried_twice(world: World, function
         seen.append(function()[0]["calls"])
     # each look is a call as well
     assert [call - index for index, call in enumerate(seen)] == [3, 3, 4, 4, 5, 5]
+
+
+EMBEDDED = """
+import json, time
+
+def handler(event, context):
+    print("no metric: CloudWatchMetrics")
+    print(json.dumps({"_aws": {"CloudWatchMetrics": "broken"}}))
+    metrics = [{"Name": "Found", "Unit": "Count"}, {"Name": "Seconds"}]
+    directive = {"Namespace": "N", "Dimensions": [["Queue"], ["Queue", "Rule"]], "Metrics": metrics}
+    document = {"Queue": "q", "Rule": event["rule"], "Found": [1, 2], "Seconds": 0.5}
+    print(json.dumps({"_aws": {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": [directive]}, **document}))
+"""
+
+
+def test_metrics_embedded_in_the_log_are_published(world: World, function: Callable[..., Any]) -> None:
+    world.client("lambda").update_function_code(FunctionName="f", ZipFile=archive(index=EMBEDDED))
+    for rule in ("A", "B"):
+        assert function(rule=rule) == (None, None)
+
+    def total(metric: str, **dimensions: str) -> float:
+        now = datetime.now(tz=timezone.utc)
+        answer = world.client("cloudwatch").get_metric_statistics(
+            Namespace="N",
+            MetricName=metric,
+            Dimensions=[{"Name": name, "Value": value} for name, value in dimensions.items()],
+            StartTime=now - timedelta(hours=1),
+            EndTime=now + timedelta(minutes=1),
+            Period=3600,
+            Statistics=["Sum"],
+        )
+        return float(sum(point["Sum"] for point in answer["Datapoints"]))
+
+    assert total("Found", Queue="q") == 6
+    assert total("Found", Queue="q", Rule="B") == 3
+    assert total("Seconds", Queue="q", Rule="A") == 0.5
+    assert total("Found", Queue="other") == 0
+
+
+ASKS_BATCH = """
+import boto3
+from botocore.config import Config
+
+batch = boto3.client("batch", config=Config(read_timeout=2, retries={"total_max_attempts": 1}))
+
+def handler(event, context):
+    print("queues:", len(batch.describe_job_queues()["jobQueues"]))
+"""
+
+
+def test_a_scheduled_function_can_call_batch(world: World, function: Callable[..., Any]) -> None:
+    """It is called by the clock, which must not hold what Batch needs."""
+    world.make_article_queue()
+    world.client("lambda").update_function_code(FunctionName="f", ZipFile=archive(index=ASKS_BATCH))
+    world.client("scheduler").create_schedule(
+        Name="tick",
+        ScheduleExpression="rate(1 minute)",
+        FlexibleTimeWindow={"Mode": "OFF"},
+        Target={"Arn": "arn:aws:lambda:us-east-1:123456789012:function:f", "RoleArn": ROLE},
+    )
+    world.advance(60)
+    logs = world.client("logs")
+    [stream] = logs.describe_log_streams(logGroupName="/aws/lambda/f")["logStreams"]
+    events = logs.get_log_events(logGroupName="/aws/lambda/f", logStreamName=stream["logStreamName"])["events"]
+    assert [event["message"] for event in events] == ["queues: 1"]
 
 
 def test_other_runtimes_are_refused(world: World, function: Callable[..., Any]) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from constructs_qm.local.cloudformation.api_type import ApiType
+from constructs_qm.local.cloudformation.event_types import EVENT_TYPES
 from constructs_qm.local.cloudformation.handlers import Instance
 from constructs_qm.local.cloudformation.iam_types import ManagedPolicy, Role
 from constructs_qm.local.cloudformation.table_types import GlobalTable, Table
@@ -312,6 +313,7 @@ def _untagged(properties: Properties) -> Properties:
 
 
 API_TYPES: dict[str, Handler] = {
+    **EVENT_TYPES,
     "AWS::CloudWatch::Alarm": Alarm(),
     "AWS::CloudWatch::CompositeAlarm": CompositeAlarm(),
     "AWS::DynamoDB::GlobalTable": GlobalTable(),

@@ -78,7 +78,7 @@ class MotoType:
 
 
 class FunctionType(MotoType):
-    """AWS::Lambda::Function: moto's class sets no layers, and an update keeps what left the template."""
+    """AWS::Lambda::Function: moto's sets no layers, nor a log group, and an update keeps what left the template."""
 
     _DEFAULTS: ClassVar[Properties] = {
         "Description": "",
@@ -99,14 +99,20 @@ class FunctionType(MotoType):
         """Create the function with its layers."""
         function = super().create(context, logical_id, name[-64:], properties)
         function.update_configuration({"Layers": properties.get("Layers", [])})
+        self._set_log_group(function, properties)
         return function
 
     def update(self, context: Context, instance: Any, name: str, old: Properties, new: Properties) -> Any:
         """Change its configuration, and its code where that changed."""
         instance.update_configuration(copy.deepcopy({**self._DEFAULTS, **new}))
+        self._set_log_group(instance, new)
         if old["Code"] != new["Code"]:
             instance.update_function_code(copy.deepcopy(new["Code"]))
         return instance
+
+    def _set_log_group(self, function: Any, properties: Properties) -> None:
+        own = f"/aws/lambda/{function.function_name}"
+        function.logs_group_name = properties.get("LoggingConfig", {}).get("LogGroup", own)
 
 
 def _has(model: Any, name: str) -> bool:
