@@ -24,6 +24,7 @@ __all__ = [
     "AlarmLevel",
     "Alarms",
     "Auditor",
+    "AuditorAlarms",
     "Defaults",
     "Deployment",
     "Queue",
@@ -116,7 +117,11 @@ class AlarmLevel(Model):
     periods: int = Field(default=1, ge=1)
 
 
-class Alarms(Model):
+class Part(Model):
+    """A part of a queue's settings of which every key is inherited by itself."""
+
+
+class Alarms(Part):
     """Alarms of a queue; each has a default of its own, and is off where it is false."""
 
     topic: str | None = Field(default=None, pattern=_TOPIC, description="SNS topic that is told.")
@@ -126,10 +131,34 @@ class Alarms(Model):
     blocked_queue: AlarmLevel | Literal[False] | None = None
 
 
-class Auditor(Model):
-    """Whether the preemptions of a queue are audited."""
+class AuditorAlarms(Part):
+    """Alarms of an auditor; each rings at the first in 5 minutes by default, and is off where it is false."""
 
-    enabled: bool = True
+    topic: _Arn | None = Field(
+        default=None, description="SNS topic that is told; that of the queue's alarms by default."
+    )
+    violations: AlarmLevel | Literal[False] | None = None
+    dead_letters: AlarmLevel | Literal[False] | None = None
+    judge_errors: AlarmLevel | Literal[False] | None = None
+
+
+class Auditor(Part):
+    """How what becomes of a queue's policy is audited; there is an auditor where this is given."""
+
+    enabled: bool | None = Field(default=None, description="False where a queue isn't to be audited after all.")
+    rate_minutes: int | None = Field(default=None, ge=1, description="How often is judged; 5 by default.")
+    delivery: Literal["complete", "lossy"] | None = None
+    decision_lag_seconds: int | None = Field(default=None, ge=0)
+    tolerance_seconds: int | None = Field(default=None, ge=0)
+    lateness_seconds: int | None = Field(default=None, ge=0)
+    archive_days: Annotated[int, Field(ge=1)] | Literal[False] | None = Field(
+        default=None, description="How long events are kept to be audited again; 365 by default."
+    )
+    findings_topic: _Arn | None = Field(default=None, description="SNS topic that gets violations as messages.")
+    findings_bus: _Arn | None = Field(
+        default=None, description="Event bus of the Region that gets findings; one is made by default."
+    )
+    alarms: AuditorAlarms | None = None
 
 
 class QueueSettings(Model):
@@ -162,6 +191,7 @@ class Defaults(Model):
 class Region(Model):
     """What is deployed to one Region of an account: one stack."""
 
+    defaults: Defaults = Defaults()
     queues: list[Queue]
 
 
@@ -185,8 +215,8 @@ class Deployment(Model):
     def queues(self) -> Iterator[tuple[str, str, int, Queue]]:
         """Yield team, Region, index and queue of every queue, with what it inherits."""
         for team_name, team in self.teams.items():
-            levels = (team.defaults, self.defaults)
             for region_name, region in team.regions.items():
+                levels = (region.defaults, team.defaults, self.defaults)
                 for index, queue in enumerate(region.queues):
                     shares = [_inherit_share(share, levels) for share in queue.shares]
                     whole = inherit(queue, *(level.queue for level in levels))
@@ -199,14 +229,14 @@ _M = TypeVar("_M", bound=Model)
 def inherit(own: _M, *above: Model) -> _M:
     """Return `own` with what it leaves open taken from the nearest above it that says something.
 
-    Parts of parts, such as one alarm of several, are inherited alike.
+    Parts, such as the alarms, are inherited key by key.
     """
     filled: dict[str, Any] = {}
     for name in type(own).model_fields:
         values = [value for model in (own, *above) if (value := getattr(model, name, None)) is not None]
-        parts = [value for value in values if isinstance(value, Model)]
+        parts = [value for value in values if isinstance(value, Part)]
         if values:
-            filled[name] = inherit(*parts) if isinstance(values[0], Alarms) else values[0]
+            filled[name] = inherit(*parts) if isinstance(values[0], Part) else values[0]
     return own.model_copy(update=filled)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 
@@ -13,6 +14,7 @@ from constructs_qm import (
     AlarmSetting,
     InsufficientInstanceCapacity,
     JobStateTimeLimit,
+    PreemptionAuditor,
     QueueAlarms,
     QuotaManagedQueue,
     QuotaManagementLimitExceeded,
@@ -20,12 +22,21 @@ from constructs_qm import (
     ResourceSharing,
     ServiceEnvironmentMaxResource,
 )
-from quota_scheduler import DocumentError
+from preemption_auditor import AuditSettings
 
 if TYPE_CHECKING:
     from constructs import Construct
 
-    from constructs_qm.deployment.models import AlarmLevel, Alarms, Deployment, Queue, Share, Submitter
+    from constructs_qm.deployment.models import (
+        AlarmLevel,
+        Alarms,
+        Auditor,
+        AuditorAlarms,
+        Deployment,
+        Queue,
+        Share,
+        Submitter,
+    )
 
 __all__ = ["RegionStack", "TeamStage", "add_stages"]
 
@@ -34,6 +45,7 @@ _TIME_LIMITS: dict[str, type[JobStateTimeLimit]] = {
     for kind in (ServiceEnvironmentMaxResource, QuotaManagementLimitExceeded, InsufficientInstanceCapacity)
 }
 _ALARMS = ("preempted_jobs", "failed_jobs", "waiting_time", "blocked_queue")
+_AUDITOR_ALARMS = ("violations", "dead_letters", "judge_errors")
 
 
 def add_stages(app: cdk.App, deployment: Deployment) -> list[TeamStage]:
@@ -109,8 +121,9 @@ class RegionStack(cdk.Stack):
                 self._admit(made, submitter, f"{declared.name}-{share.name}-{number}")
         if declared.alarms is not None:
             self._add_alarms(queue, declared.alarms, declared.name)
-        if declared.auditor is not None and declared.auditor.enabled:
-            _add_auditor(queue)
+        if declared.auditor is not None and declared.auditor.enabled is not False:
+            queue_topic = None if declared.alarms is None else declared.alarms.topic
+            self._add_auditor(queue, declared.auditor, declared.name, queue_topic)
 
     def _admit(self, share: QuotaShare, submitter: Submitter, id: str) -> None:
         role = iam.Role.from_role_arn(self, f"{id}-submitter", submitter.role)
@@ -127,10 +140,25 @@ class RegionStack(cdk.Stack):
             share.grant_terminate(role, job_tags=submitter.job_tags)
 
     def _add_alarms(self, queue: QuotaManagedQueue, alarms: Alarms, name: str) -> None:
-        given = {key: value for key in _ALARMS if (value := getattr(alarms, key)) is not None}
-        topic = None if alarms.topic is None else sns.Topic.from_topic_arn(self, f"{name}-topic", alarms.topic)
-        settings = {key: _alarm(level) if level else None for key, level in given.items()}
-        QueueAlarms(self, f"{name}-alarms", queue=queue, alarm_topic=topic, **settings)
+        topic = self._topic(f"{name}-topic", alarms.topic)
+        QueueAlarms(self, f"{name}-alarms", queue=queue, alarm_topic=topic, **_alarms(alarms, _ALARMS))
+
+    def _add_auditor(self, queue: QuotaManagedQueue, auditor: Auditor, name: str, queue_topic: str | None) -> None:
+        alarm_topic = queue_topic if auditor.alarms is None else auditor.alarms.topic or queue_topic
+        bus = auditor.findings_bus
+        PreemptionAuditor(
+            self,
+            f"{name}-auditor",
+            queue=queue,
+            settings=_audit_settings(auditor),
+            alarm_topic=self._topic(f"{name}-auditor-topic", alarm_topic),
+            findings_topic=self._topic(f"{name}-findings-topic", auditor.findings_topic),
+            findings_bus=None if bus is None else events.EventBus.from_event_bus_arn(self, f"{name}-bus", bus),
+            **_auditor_props(auditor),
+        )
+
+    def _topic(self, id: str, arn: str | None) -> sns.ITopic | None:
+        return None if arn is None else sns.Topic.from_topic_arn(self, id, arn)
 
 
 def _time_limits(declared: Queue) -> tuple[JobStateTimeLimit, ...]:
@@ -153,10 +181,27 @@ def _alarm(level: AlarmLevel) -> AlarmSetting:
     return AlarmSetting(level.threshold, cdk.Duration.seconds(level.period_seconds), level.periods)
 
 
-def _add_auditor(queue: QuotaManagedQueue) -> None:
-    import constructs_qm
+def _alarms(given: Alarms | AuditorAlarms, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the settings that are given: None for an alarm that is off."""
+    levels = {name: level for name in names if (level := getattr(given, name)) is not None}
+    return {name: _alarm(level) if level else None for name, level in levels.items()}
 
-    auditor = getattr(constructs_qm, "PreemptionAuditor", None)
-    if auditor is None:
-        raise DocumentError(f"{queue.node.path}: auditor: this version has none to deploy: leave it out")
-    auditor(queue, "Auditor", queue=queue)
+
+def _audit_settings(auditor: Auditor) -> AuditSettings:
+    given: dict[str, Any] = {
+        "delivery": auditor.delivery,
+        "decision_lag": auditor.decision_lag_seconds,
+        "tolerance": auditor.tolerance_seconds,
+        "lateness": auditor.lateness_seconds,
+    }
+    return AuditSettings(**{name: value for name, value in given.items() if value is not None})
+
+
+def _auditor_props(auditor: Auditor) -> dict[str, Any]:
+    """Return the props that have defaults of their own, as far as they are given."""
+    props = {} if auditor.alarms is None else _alarms(auditor.alarms, _AUDITOR_ALARMS)
+    if auditor.rate_minutes is not None:
+        props["rate"] = cdk.Duration.minutes(auditor.rate_minutes)
+    if auditor.archive_days is not None:
+        props["archive"] = cdk.Duration.days(auditor.archive_days) if auditor.archive_days else None
+    return props

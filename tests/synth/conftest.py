@@ -8,6 +8,7 @@ import aws_cdk as cdk
 import pytest
 
 from examples.article import ArticleStack
+from examples.auditor import AuditedStack
 from examples.import_into_team_stack import TeamStack
 from examples.migrate_fifo_queue import MigratedStack
 from examples.step_functions import PipelineStack
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 EXAMPLES = {
     "Article": ArticleStack,
+    "Audited": AuditedStack,
     "Migrated": MigratedStack,
     "Pipeline": PipelineStack,
     "Team": TeamStack,

@@ -77,7 +77,7 @@ def test_submitter_is_held_to_its_share_and_priority(templates: dict[str, dict[s
 
 def test_alarms(templates: dict[str, dict[str, Any]]) -> None:
     alarms = of_type(templates["products/eu-west-1"], "AWS::CloudWatch::Alarm")
-    assert len(alarms) == 3  # failedJobs is off
+    assert len(alarms) == 3 + 3  # of the queue, whose failedJobs is off, and of its auditor
     assert all(alarm["AlarmActions"] == ["arn:aws:sns:eu-west-1:222222222222:operators"] for alarm in alarms)
     assert (20, 3600) in {(alarm["Threshold"], alarm.get("Period")) for alarm in alarms}
 
@@ -112,14 +112,100 @@ def test_error_of_the_file_ends_synthesis(
     assert "Traceback" not in result.stderr
 
 
-def test_auditor_is_not_left_out_silently(tmp_path: Path) -> None:
-    import constructs_qm
+def test_auditor(templates: dict[str, dict[str, Any]]) -> None:
+    judges = [f for f in of_type(templates["products/eu-west-1"], "AWS::Lambda::Function") if "judge" in f["Handler"]]
+    (judge,) = (function["Environment"]["Variables"] for function in judges)
+    assert (judge["AUDITOR_TOLERANCE"], judge["AUDITOR_LATENESS"]) == ("1800", "300")
+    assert judge["AUDITOR_TOPIC"] == "arn:aws:sns:eu-west-1:222222222222:violations"
+    assert "nightly" in json.dumps(judge["AUDITOR_POLICIES"])
+    (schedule,) = of_type(templates["products/eu-west-1"], "AWS::Scheduler::Schedule")
+    assert schedule["ScheduleExpression"] == "rate(15 minutes)"
+    assert not of_type(templates["research/eu-west-1"], "AWS::Lambda::Function")
 
-    if hasattr(constructs_qm, "PreemptionAuditor"):
-        pytest.skip("there is one")
+
+AUDITED = """
+teams:
+  ml:
+    account: "111111111111"
+    defaults: {queue: {auditor: {rateMinutes: 10, archiveDays: false, alarms: {judgeErrors: false}}}}
+    regions:
+      us-east-1:
+        defaults:
+          queue:
+            alarms: {topic: "arn:aws:sns:us-east-1:111111111111:operators"}
+            auditor:
+              latenessSeconds: 60
+              findingsBus: arn:aws:events:us-east-1:999999999999:event-bus/central
+              alarms: {violations: {threshold: 5, periodSeconds: 600}}
+        queues:
+          - &queue
+            name: first
+            environment: {ml.g5.xlarge: 1}
+            shares: [{name: a, limits: {ml.g5.xlarge: 1}, strategy: RESERVE}]
+            auditor: {delivery: complete}
+          - {<<: *queue, name: second, auditor: {enabled: false}}
+      eu-west-1:
+        queues:
+          - {<<: *queue, name: third, auditor: {alarms: {topic: "arn:aws:sns:eu-west-1:111111111111:auditors"}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    path = tmp_path_factory.mktemp("audited") / "quota.yaml"
+    path.write_text(AUDITED)
+    (stage,) = add_deployment(cdk.App(), path)
+    return {stack.hierarchical_id: stack.template["Resources"] for stack in stage.synth().stacks}
+
+
+def test_auditor_inherits_from_region_team_and_file_key_by_key(audited: dict[str, dict[str, Any]]) -> None:
+    here, there = audited["ml/us-east-1"], audited["ml/eu-west-1"]
+    judge, *more = (f for f in of_type(here, "AWS::Lambda::Function") if "judge" in f["Handler"])
+    assert more == []  # the second queue's is off
+    variables = judge["Environment"]["Variables"]
+    assert (variables["AUDITOR_DELIVERY"], variables["AUDITOR_LATENESS"]) == ("complete", "60")
+    assert variables["AUDITOR_BUS"] == "arn:aws:events:us-east-1:999999999999:event-bus/central"
+    for resources in (here, there):
+        assert of_type(resources, "AWS::Scheduler::Schedule")[0]["ScheduleExpression"] == "rate(10 minutes)"
+        assert not of_type(resources, "AWS::Events::Archive")
+
+
+def test_auditors_alarms_are_inherited_one_by_one(audited: dict[str, dict[str, Any]]) -> None:
+    def alarms(region: str) -> dict[str, dict[str, Any]]:
+        return {
+            alarm["MetricName"]: alarm
+            for alarm in of_type(audited[region], "AWS::CloudWatch::Alarm")
+            if "MetricName" in alarm
+        }
+
+    here, there = alarms("ml/us-east-1"), alarms("ml/eu-west-1")
+    assert (here["Violations"]["Threshold"], here["Violations"]["Period"]) == (5, 600)
+    assert here["Violations"]["AlarmActions"] == ["arn:aws:sns:us-east-1:111111111111:operators"]
+    assert set(there) == {"Violations", "ApproximateNumberOfMessagesVisible"}
+    assert there["Violations"]["AlarmActions"] == ["arn:aws:sns:eu-west-1:111111111111:auditors"]
+
+
+@pytest.mark.parametrize(
+    ("auditor", "said"),
+    [
+        ("{rateMinutes: 0}", "rateMinutes: Input should be greater than or equal to 1"),
+        ("{delivery: sometimes}", "delivery: Input should be 'complete' or 'lossy'"),
+        ("{rate: 5}", "rate: is no key here"),
+        ("{findingsTopic: violations}", "findingsTopic"),
+        ("{alarms: {violations: {threshold: 0}}}", "threshold: Input should be greater than 0"),
+    ],
+)
+def test_auditor_fails_for(tmp_path: Path, auditor: str, said: str) -> None:
     path = tmp_path / "quota.yaml"
-    path.write_text(
-        EXAMPLE.read_text().replace("  queue:\n    timeLimits:", "  queue:\n    auditor: {}\n    timeLimits:")
-    )
-    with pytest.raises(DocumentError, match="auditor"):
+    path.write_text(AUDITED.replace("{delivery: complete}", auditor))
+    with pytest.raises(DocumentError, match=said):
+        add_deployment(cdk.App(), path)
+
+
+def test_auditor_fails_for_a_bus_of_another_region(tmp_path: Path) -> None:
+    path = tmp_path / "quota.yaml"
+    path.write_text(AUDITED.replace("arn:aws:events:us-east-1", "arn:aws:events:us-west-2"))
+    with pytest.raises(
+        ValueError, match=r"first-auditor\.findings_bus: a bus of us-west-2 can't take events from us-east-1"
+    ):
         add_deployment(cdk.App(), path)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import aws_cdk as cdk
     from aws_cdk.cx_api import CloudAssembly
 
-NAMES = ("Article", "Migrated", "Pipeline", "Team", "ThreeTeams")
+NAMES = ("Article", "Audited", "Migrated", "Pipeline", "Team", "ThreeTeams")
 TEMPLATES = Path(__file__).parent / "templates"
 
 # The CDK's own state machine depends on its role twice over.
