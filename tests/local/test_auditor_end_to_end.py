@@ -5,16 +5,15 @@ Functions see the time of day, so everything they are to judge happens in the ho
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import time
-import zipfile
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from local.asset_bucket import upload_assets
 from local.world import World
 
 from constructs_qm.local import Rogue, Settings, SteppedClock, mock_quota_management
@@ -168,11 +167,7 @@ def in_process(tmp_path: Path) -> Iterator[Callable[[], Audited]]:
         world = World(endpoint)
 
         def deploy() -> Audited:
-            bucket = f"cdk-hnb659fds-assets-{ACCOUNT}-us-east-1"
-            world.client("s3").create_bucket(Bucket=bucket)
-            for asset in tmp_path.glob("asset.*"):
-                key = f"{asset.name.removeprefix('asset.')}.zip"
-                world.client("s3").put_object(Bucket=bucket, Key=key, Body=zipped(asset))
+            upload_assets(world.client("s3"), tmp_path)
             bootstrap = {"Name": "/cdk-bootstrap/hnb659fds/version", "Value": "30", "Type": "String"}
             world.client("ssm").put_parameter(**bootstrap)
             cloudformation = world.client("cloudformation")
@@ -186,14 +181,6 @@ def in_process(tmp_path: Path) -> Iterator[Callable[[], Audited]]:
             return Audited(world)
 
         yield deploy
-
-
-def zipped(folder: Path) -> bytes:
-    body = io.BytesIO()
-    with zipfile.ZipFile(body, "w") as archive:
-        for path in sorted(folder.rglob("*")):
-            archive.write(path, path.relative_to(folder))
-    return body.getvalue()
 
 
 def test_findings_of_a_rogue_queue_and_none_of_a_faithful_one(in_process: Callable[[], Audited]) -> None:

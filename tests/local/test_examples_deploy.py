@@ -10,6 +10,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+from local.asset_bucket import upload_assets
 
 from constructs_qm.local import mock_quota_management
 
@@ -33,6 +34,7 @@ def test_an_examples_stacks(example: Path, tmp_path: Path) -> None:
         boto3.client("ssm", region_name="us-east-1").put_parameter(
             Name="/cdk-bootstrap/hnb659fds/version", Value="30", Type="String"
         )
+        upload_assets(boto3.client("s3", region_name="us-east-1"), tmp_path)
         cloudformation = boto3.client("cloudformation", region_name="us-east-1")
         names = [template.name.partition(".")[0] for template in templates]
         for name, template in zip(names, templates, strict=True):

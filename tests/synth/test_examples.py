@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,10 +34,15 @@ def test_every_example_is_here(assembly: CloudAssembly) -> None:
     assert len(scripts) == len(NAMES) == len(assembly.stacks)
 
 
+def without_hashes(template: object) -> object:
+    """Return a template that stays the same when the code of a function changes."""
+    return json.loads(re.sub(r"[0-9a-f]{64}(?=\.zip)", "HASH", json.dumps(template)))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_template(assembly: CloudAssembly, name: str, request: pytest.FixtureRequest) -> None:
     """Compares with templates/NAME.json; ``pytest --write-templates`` writes it anew."""
-    template = assembly.get_stack_by_name(name).template
+    template = without_hashes(assembly.get_stack_by_name(name).template)
     expected = TEMPLATES / f"{name}.json"
     if request.config.getoption("--write-templates"):
         expected.write_text(json.dumps(template, indent=1, sort_keys=True) + "\n")
