@@ -39,6 +39,7 @@ __all__ = [
 
 _ROLE = r"^arn:aws[a-z-]*:iam::\d{12}:role/.+$"
 _TOPIC = r"^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:.+$"
+_BUS = r"^arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus/.+$"
 _ACCOUNT = r"^\d{12}$"
 _REGION = r"^[a-z]{2}(-[a-z]+)+-\d+$"
 _TEAM = r"^[A-Za-z][A-Za-z0-9_-]*$"
@@ -46,6 +47,7 @@ _TEAM = r"^[A-Za-z][A-Za-z0-9_-]*$"
 WORDS_OF_PATTERNS = {
     _ROLE: "the ARN of an IAM role such as arn:aws:iam::111111111111:role/vision",
     _TOPIC: "the ARN of an SNS topic such as arn:aws:sns:eu-west-1:111111111111:operators",
+    _BUS: "the ARN of an event bus such as arn:aws:events:eu-west-1:111111111111:event-bus/findings",
     _ACCOUNT: 'an account id of 12 digits such as "111111111111"',
     _REGION: "a Region such as eu-west-1",
     _TEAM: "a team name that begins with a letter, of A-Z a-z 0-9 - _",
@@ -134,8 +136,8 @@ class Alarms(Part):
 class AuditorAlarms(Part):
     """Alarms of an auditor; each rings at the first in 5 minutes by default, and is off where it is false."""
 
-    topic: _Arn | None = Field(
-        default=None, description="SNS topic that is told; that of the queue's alarms by default."
+    topic: str | None = Field(
+        default=None, pattern=_TOPIC, description="SNS topic that is told; that of the queue's alarms by default."
     )
     violations: AlarmLevel | Literal[False] | None = None
     dead_letters: AlarmLevel | Literal[False] | None = None
@@ -154,9 +156,11 @@ class Auditor(Part):
     archive_days: Annotated[int, Field(ge=1)] | Literal[False] | None = Field(
         default=None, description="How long events are kept to be audited again; 365 by default."
     )
-    findings_topic: _Arn | None = Field(default=None, description="SNS topic that gets violations as messages.")
-    findings_bus: _Arn | None = Field(
-        default=None, description="Event bus of the Region that gets findings; one is made by default."
+    findings_topic: str | None = Field(
+        default=None, pattern=_TOPIC, description="SNS topic that gets violations as messages."
+    )
+    findings_bus: str | None = Field(
+        default=None, pattern=_BUS, description="Event bus of the Region that gets findings; one is made by default."
     )
     alarms: AuditorAlarms | None = None
 

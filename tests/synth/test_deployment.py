@@ -188,11 +188,11 @@ def test_auditors_alarms_are_inherited_one_by_one(audited: dict[str, dict[str, A
 @pytest.mark.parametrize(
     ("auditor", "said"),
     [
-        ("{rateMinutes: 0}", "rateMinutes: Input should be greater than or equal to 1"),
-        ("{delivery: sometimes}", "delivery: Input should be 'complete' or 'lossy'"),
-        ("{rate: 5}", "rate: is no key here"),
-        ("{findingsTopic: violations}", "findingsTopic"),
-        ("{alarms: {violations: {threshold: 0}}}", "threshold: Input should be greater than 0"),
+        ("{rateMinutes: 0}", "rateMinutes: 0 is not allowed: use"),
+        ("{delivery: sometimes}", "delivery: 'sometimes' is not allowed: use 'complete' or 'lossy'"),
+        ("{rate: 5}", "auditor: unknown key 'rate': use enabled, rateMinutes,"),
+        ("{findingsTopic: violations}", "findingsTopic: .* use the ARN of an SNS topic such as"),
+        ("{alarms: {violations: {threshold: 0}}}", "threshold: 0 is not allowed: use more than 0"),
     ],
 )
 def test_auditor_fails_for(tmp_path: Path, auditor: str, said: str) -> None:
@@ -202,10 +202,21 @@ def test_auditor_fails_for(tmp_path: Path, auditor: str, said: str) -> None:
         add_deployment(cdk.App(), path)
 
 
-def test_auditor_fails_for_a_bus_of_another_region(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("arn:aws:events:us-east-1", "arn:aws:events:us-west-2", "event-bus/central is not of us-east-1"),
+        (
+            "{delivery: complete}",
+            '{findingsTopic: "arn:aws:sns:eu-west-1:111111111111:t"}',
+            "sns:eu-west-1.* is not of us",
+        ),
+    ],
+)
+def test_auditor_fails_for_a_target_of_another_region(tmp_path: Path, old: str, new: str, said: str) -> None:
     path = tmp_path / "quota.yaml"
-    path.write_text(AUDITED.replace("arn:aws:events:us-east-1", "arn:aws:events:us-west-2"))
+    path.write_text(AUDITED.replace(old, new))
     with pytest.raises(
-        ValueError, match=r"first-auditor\.findings_bus: a bus of us-west-2 can't take events from us-east-1"
+        DocumentError, match=rf"quota\.yaml:\d+:\d+: ml/us-east-1/first\.auditor\.findings.*{said}.*QM-F07"
     ):
         add_deployment(cdk.App(), path)
