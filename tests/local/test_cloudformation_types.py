@@ -34,6 +34,8 @@ ALARM = {
 }
 TARGET = {"Arn": "arn:aws:lambda:us-east-1:123456789012:function:f", "RoleArn": "arn:aws:iam::123456789012:role/r"}
 SCHEDULE = {"FlexibleTimeWindow": {"Mode": "OFF"}, "ScheduleExpression": "rate(1 minute)", "Target": TARGET}
+EVENTS = "arn:aws:events:us-east-1:123456789012"
+ARCHIVE = {"SourceArn": f"{EVENTS}:event-bus/default", "EventPattern": {"source": ["other"]}, "RetentionDays": 30}
 TABLE = {
     "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
     "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
@@ -100,6 +102,15 @@ def _managed_policy(world: World, arn: str) -> str:
     version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
     document = iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]
     return str(document["Statement"][0]["Action"])
+
+
+def _bus(world: World, name: str) -> str:
+    return str(world.client("events").describe_event_bus(Name=name)["Arn"]).split(":event-bus/")[0]
+
+
+def _archive(world: World, name: str) -> tuple[str, bool]:
+    archive = world.client("events").describe_archive(ArchiveName=name)
+    return archive["Description"], "aws.batch" in archive["EventPattern"]
 
 
 Case = tuple[str, dict[str, Any], dict[str, Any], "Callable[[World, str], Any]", Any, Any]
@@ -181,6 +192,15 @@ CASES: list[Case] = [
         _schedule,
         "rate(1 minute)",
         "rate(5 minutes)",
+    ),
+    ("AWS::Events::EventBus", {"Name": "own"}, {"Name": "own", "Description": "d"}, _bus, EVENTS, EVENTS),
+    (
+        "AWS::Events::Archive",
+        {**ARCHIVE, "Description": "a"},
+        {**ARCHIVE, "Description": "b", "EventPattern": {"source": ["aws.batch"]}},
+        _archive,
+        ("a", False),
+        ("b", True),
     ),
     ("AWS::Logs::LogGroup", {"RetentionInDays": 7}, {}, _log_group, 7, None),
     ("AWS::SNS::Topic", {"DisplayName": "a"}, {"DisplayName": "b"}, _topic, "a", "b"),
