@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import queue
+import select
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ import time
 import zipfile
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from uuid import uuid4
 
 from constructs_qm.local.runtime_api import Invocation, Outcome, RuntimeApi
@@ -72,8 +73,11 @@ class LambdaProcess:
         self._folder = folder
         self._busy = threading.Lock()
         self._api: RuntimeApi | None = None
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._lines: deque[str] = deque(maxlen=10_000)
+        self._unfinished = b""
+        """The beginning of a line."""
+        self._reading = threading.Lock()
         zipfile.ZipFile(io.BytesIO(code.archive)).extractall(folder / "task")
         for layer in code.layers:
             zipfile.ZipFile(io.BytesIO(layer)).extractall(folder / "opt")
@@ -93,6 +97,7 @@ class LambdaProcess:
         """
         with self._busy:
             outcome = self._call(payload)
+            self._catch_up()
             lines = list(self._lines)
             self._lines.clear()
             return outcome, lines
@@ -154,8 +159,6 @@ class LambdaProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
         )
         threading.Thread(target=self._read, args=(process,), name="lambda-output", daemon=True).start()
         deadline = time.monotonic() + START_SECONDS
@@ -176,12 +179,38 @@ class LambdaProcess:
                     return None if api.outcomes.empty() else api.outcomes.get()
         return None
 
-    def _read(self, process: subprocess.Popen[str]) -> None:
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            self._lines.append(line.rstrip("\n"))
-            _log.debug("%s: %s", self.code.arn, line.rstrip("\n"))
-        process.stdout.close()
+        while True:
+            select.select([process.stdout], [], [])
+            with self._reading:
+                if not self._take(process.stdout):
+                    process.stdout.close()
+                    return
+
+    def _catch_up(self) -> None:
+        """Take what was printed before the answer came, which the thread may not have got to."""
+        stdout = None if self._process is None else self._process.stdout
+        with self._reading:
+            while stdout is not None and not stdout.closed and _has_more(stdout) and self._take(stdout):
+                pass
+
+    def _take(self, stdout: IO[bytes]) -> bool:
+        """Take lines, if there are any by now; return False at the end of the output."""
+        if not _has_more(stdout):
+            return True
+        chunk = os.read(stdout.fileno(), 65_536)
+        *lines, self._unfinished = (self._unfinished + chunk).split(b"\n")
+        if not chunk and self._unfinished:
+            lines.append(self._unfinished)
+        for line in lines:
+            self._lines.append(line.decode(errors="replace"))
+            _log.debug("%s: %s", self.code.arn, self._lines[-1])
+        return bool(chunk)
+
+
+def _has_more(stdout: IO[bytes]) -> bool:
+    return bool(select.select([stdout], [], [], 0)[0])
 
 
 def _failure(message: str, kind: str) -> Outcome:

@@ -220,6 +220,19 @@ def handler(event, context):
 """
 
 
+def test_everything_printed_is_in_the_log_of_the_call(world: World, function: Callable[..., Any]) -> None:
+    code = "def handler(event, context):\n    for number in range(3000): print(event['call'], number)"
+    world.client("lambda").update_function_code(FunctionName="f", ZipFile=archive(index=code))
+    logs = world.client("logs")
+    for call in range(3):
+        function(call=call)
+        streams = logs.describe_log_streams(logGroupName="/aws/lambda/f")["logStreams"]
+        names = [stream["logStreamName"] for stream in streams]
+        found = [logs.get_log_events(logGroupName="/aws/lambda/f", logStreamName=name)["events"] for name in names]
+        lines = {event["message"] for events in found for event in events}
+        assert {f"{call} {number}" for number in range(3000)} <= lines
+
+
 def test_a_scheduled_function_can_call_batch(world: World, function: Callable[..., Any]) -> None:
     """It is called by the clock, which must not hold what Batch needs."""
     world.make_article_queue()
