@@ -6,15 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
-import jsii
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
-from constructs import IValidation
 
 from constructs_qm.auditor_alarms import AuditorAlarms
+from constructs_qm.auditor_checks import (
+    HasQueue,
+    require_audited_queue,
+    require_region,
+    require_whole_days,
+    whole_minutes,
+)
 from constructs_qm.auditor_events import AuditedEvents
 from constructs_qm.auditor_functions import FunctionCode, allow_ingest, allow_judge, make_function
 from constructs_qm.auditor_metrics import AuditorMetrics
@@ -26,7 +31,6 @@ from constructs_qm.grants import Permission, grant
 from constructs_qm.props import Props
 from constructs_qm.queue_alarms import AlarmSetting, require_alarm_setting
 from constructs_qm.tokens import is_token
-from constructs_qm.training_job_queue import TrainingJobQueueBase
 from preemption_auditor import AuditSettings
 
 if TYPE_CHECKING:
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
     from aws_cdk import aws_kms as kms
     from aws_cdk import aws_sns as sns
     from constructs import Construct
+
+    from constructs_qm.training_job_queue import TrainingJobQueueBase
 
 __all__ = ["PreemptionAuditor"]
 
@@ -152,10 +158,10 @@ class PreemptionAuditor(AuditorMetrics):
         props.flag("bundle_powertools", bundle_powertools)
         props.require("removal_policy", removal_policy, cdk.RemovalPolicy, "an aws_cdk.RemovalPolicy")
         if findings_bus is not None:
-            _require_region(props, cdk.Stack.of(scope), findings_bus)
-        minutes = _whole_minutes(props, cdk.Duration.minutes(5) if rate is None else rate)
+            require_region(props, cdk.Stack.of(scope), findings_bus)
+        minutes = whole_minutes(props, cdk.Duration.minutes(5) if rate is None else rate)
         if archive is not None:
-            _require_whole_days(props, archive)
+            require_whole_days(props, archive)
         for name, setting in (
             ("violations", violations),
             ("dead_letters", dead_letters),
@@ -193,7 +199,7 @@ class PreemptionAuditor(AuditorMetrics):
         self._alarms.watch_judge(self.judge_function, judge_errors)
         for audited in (*(() if queue is None else (queue,)), *queues):
             self.add_queue(audited)
-        self.node.add_validation(_HasQueue(self))
+        self.node.add_validation(HasQueue(self.queues))
 
     @property
     def alarms(self) -> Mapping[str, cloudwatch.Alarm]:
@@ -208,7 +214,7 @@ class PreemptionAuditor(AuditorMetrics):
         PropError
             It isn't a queue of this account and Region, or is audited already.
         """
-        self._require_queue(queue)
+        require_audited_queue(self, self.queues, queue)
         self.queues.append(queue)
         self.source.add_queue(queue.job_queue_arn)
         names = [audited.job_queue_name for audited in self.queues]
@@ -295,62 +301,3 @@ class PreemptionAuditor(AuditorMetrics):
         policies = DeclaredPolicies(self, self.queues)
         self.judge_function.add_environment("AUDITOR_POLICIES", cdk.Lazy.string(policies))
         self.node.add_validation(policies)
-
-    def _require_queue(self, queue: object) -> None:
-        path = f"{self.node.path}.queue"
-        if not isinstance(queue, TrainingJobQueueBase):
-            raise PropError(
-                f"{path}: {queue!r} is not a job queue: "
-                "give one, or import it with TrainingJobQueue.from_training_job_queue_arn"
-            )
-        if any(queue.job_queue_arn == audited.job_queue_arn for audited in self.queues):
-            raise PropError(f"{path}: {queue.node.path} is given twice: give it once")
-        own = cdk.Stack.of(self)
-        for what, theirs, ours in (
-            ("account", queue.env.account, own.account),
-            ("Region", queue.env.region, own.region),
-        ):
-            if not is_token(theirs) and not is_token(ours) and theirs != ours:
-                raise PropError(
-                    f"{path}: {queue.node.path} is of {what} {theirs}, whose events don't come to {ours}: "
-                    f"put an auditor into a stack of {what} {theirs}"
-                )
-
-
-@jsii.implements(IValidation)
-class _HasQueue:
-    """What the construct tree calls to see that there is something to audit."""
-
-    def __init__(self, auditor: PreemptionAuditor) -> None:
-        self._auditor = auditor
-
-    def validate(self) -> list[str]:
-        return [] if self._auditor.queues else ["no queue to audit: give queue, or call add_queue"]
-
-
-def _whole_minutes(props: Props, rate: object) -> int:
-    """Return a rate in minutes, as schedules have it."""
-    props.require("rate", rate, cdk.Duration, "an aws_cdk.Duration such as Duration.minutes(5)")
-    assert isinstance(rate, cdk.Duration)
-    minutes = rate.to_minutes(integral=False)
-    if minutes < 1 or minutes != int(minutes):
-        raise PropError(f"{props.path}.rate: {minutes:g} minutes is not allowed: give whole minutes from 1")
-    return int(minutes)
-
-
-def _require_whole_days(props: Props, archive: object) -> None:
-    props.require("archive", archive, cdk.Duration, "an aws_cdk.Duration such as Duration.days(365), or None")
-    assert isinstance(archive, cdk.Duration)
-    days = archive.to_days(integral=False)
-    if days < 1 or days != int(days):
-        raise PropError(f"{props.path}.archive: {days:g} days is not allowed: give whole days from 1")
-
-
-def _require_region(props: Props, stack: cdk.Stack, bus: events.IEventBus) -> None:
-    """Raise PropError for a bus of another Region: PutEvents doesn't reach there."""
-    region = bus.env.region
-    if not is_token(region) and not is_token(stack.region) and region != stack.region:
-        raise PropError(
-            f"{props.path}.findings_bus: a bus of {region} can't take events from {stack.region}: "
-            "give one of this Region, and a rule there that sends them on"
-        )
