@@ -205,10 +205,10 @@ def test_what_many_inherit_is_told_once_and_where_it_stands(write: Callable[[str
 
 STRANGER: list[tuple[str, str, str]] = [
     ("    strategy: RESERVE", "    strategy: RESERV",
-     "quota.yaml:59:17: error QM006: products/eu-west-1/training.shares.release.strategy: sharing strategy 'RESERV' is "
+     "quota.yaml:63:17: error QM006: products/eu-west-1/training.shares.release.strategy: sharing strategy 'RESERV' is "
      "unknown: use one of RESERVE, LEND, LEND_AND_BORROW"),
     ("    strategy: RESERVE", "    borrowLimit: 5\n                strategy: RESERVE",
-     "quota.yaml:59:17: error QM006: products/eu-west-1/training.shares.release.borrowLimit: borrow limit 5 is given "
+     "quota.yaml:63:17: error QM006: products/eu-west-1/training.shares.release.borrowLimit: borrow limit 5 is given "
      "for a share that doesn't borrow: leave it out or use LEND_AND_BORROW"),
     ("48xlarge: 4\n                in", "48xlarge: 9\n                in",
      "quota.yaml:28:19: error QM005: research/eu-west-1/training.shares.vision.limits.ml.p5.48xlarge: capacity limit 9 "
@@ -216,10 +216,10 @@ STRANGER: list[tuple[str, str, str]] = [
     ("              - name: nightly\n",
      "".join(f"              - {{name: s{n}, limits: {{ml.g5.12xlarge: 1}}, strategy: LEND}}\n" for n in range(19))
      + "              - name: nightly\n",
-     "quota.yaml:51:13: error QM004: products/eu-west-1/training: 21 quota shares in one job queue: at most 20 are "
+     "quota.yaml:55:13: error QM004: products/eu-west-1/training: 21 quota shares in one job queue: at most 20 are "
      "allowed"),
     ("arn:aws:iam::222222222222:role/release", "release",
-     "quota.yaml:61:21: error QM-F06: products/eu-west-1/training.shares.release.submitters.0.role: 'release' is not "
+     "quota.yaml:65:21: error QM-F06: products/eu-west-1/training.shares.release.submitters.0.role: 'release' is not "
      "allowed: use the ARN of an IAM role such as arn:aws:iam::111111111111:role/vision"),
 ]  # fmt: skip
 
