@@ -121,12 +121,19 @@ class Auditor:
         """Judge everything that came in, and end the audit."""
         self._audits.step(self._waiting, self._latest + _SETTLING, last=True)
         self._waiting = []
-        queues = self._audits.queues.values()
-        for queue in queues:
+        for queue in self._audits.queues.values():
             queue.judge.close(queue.history)
-        judges = [queue.judge for queue in queues]
+        judges = [queue.judge for queue in self._audits.queues.values()]
         findings = [finding for judge in judges for finding in judge.findings.values()]
-        notes = self._notes() + [finding for judge in judges for finding in judge.withdrawn.values()]
+        withdrawn = [finding for judge in judges for finding in judge.withdrawn.values()]
+        return self._report(findings, self._notes() + withdrawn)
+
+    def so_far(self) -> Report:
+        """Return the report of a stream up to what was published last, without what :meth:`publish` returned."""
+        return self._report([], self._notes())
+
+    def _report(self, findings: list[Finding], notes: list[Finding]) -> Report:
+        judges = [queue.judge for queue in self._audits.queues.values()]
         inferences = [inference for judge in judges for inference in judge.beneficiaries.inferences]
         return Report(
             findings=tuple(sorted(findings, key=_by_time)),

@@ -55,7 +55,7 @@ def ingest(event: Mapping[str, Any], store: Store, now: int) -> list[str]:
     body = json.dumps(event, separators=(",", ":"))
     name = blake2b(repr(identity(item)).encode(), digest_size=12).hexdigest()
     if isinstance(item, ApiCall):
-        queues = list(dict.fromkeys(_queues_of(item, store)))
+        queues = list(dict.fromkeys(_queues_of(item, store, name, body, now)))
     elif isinstance(item, Observation):
         queues = _queue_of_job(item, store, name, body, now)
     else:
@@ -70,14 +70,19 @@ def _queue_of_job(item: Observation, store: Store, name: str, body: str, now: in
     if queue is not None:
         store.settle(item.job, queue, now)
         return [queue]
-    known = store.home(item.job)
+    return _home(item.job, store, name, body, now)
+
+
+def _home(job: str, store: Store, name: str, body: str, now: int) -> list[str]:
+    """Return the queue of a job; while none is known, the event waits for it."""
+    known = store.home(job)
     if known is None:
-        store.add_orphan(item.job, name, body, now)
-        known = store.home(item.job)  # who settled it meanwhile may not have seen the orphan
+        store.add_orphan(job, name, body, now)
+        known = store.home(job)  # who settled it meanwhile may not have seen the orphan
     return [] if known is None else [known]
 
 
-def _queues_of(call: ApiCall, store: Store) -> Iterator[str]:
+def _queues_of(call: ApiCall, store: Store, name: str, body: str, now: int) -> Iterator[str]:
     edit = edited_priority(call)
     jobs = [edit[0]] if edit is not None else []
     if call.name.startswith("TerminateServiceJob"):
@@ -85,9 +90,7 @@ def _queues_of(call: ApiCall, store: Store) -> Iterator[str]:
         named = [call.request.get("jobId"), *(listed if isinstance(listed, list) else ())]
         jobs += [job for job in map(job_id_of, named) if job is not None]
     for job in jobs:
-        home = store.home(job)
-        if home is not None:
-            yield home
+        yield from _home(job, store, name, body, now)
     about = queue_of(call)
     if about is not None:
         yield about

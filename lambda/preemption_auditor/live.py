@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from preemption_auditor.findings import Finding
     from preemption_auditor.policy_timeline import PolicyTimeline
+    from preemption_auditor.report import Report
     from preemption_auditor.settings import AuditSettings
     from preemption_auditor.stores import Store
     from quota_scheduler import QuotaPolicy
@@ -31,6 +32,8 @@ _WHOLE_RUN = 10**9
 """Events that are put into order together: all of a run."""
 _REACH = 3600.0
 """Seconds by which an event may be late and still be judged in its place."""
+_TOLD = 100
+"""Preemptions, and decisions that couldn't be judged, a summary tells of: the latest."""
 _LEASE = 15 * 60 * SECOND
 """Longer than a function can run: a run that crashed is taken over after this."""
 
@@ -121,14 +124,21 @@ def judge_queue(
     news = state.auditor.publish(now / SECOND)
     state.recent = {key for key in recent if int(key.partition("#")[0]) >= now - _OVERLAP}
     added, state.counted = state.auditor.coverage.minus(state.counted), state.auditor.coverage
-    kept = replace(head, written=now, state=take_snapshot(state))
-    store.commit(queue, owner, kept, [(finding_key(finding), finding.to_document()) for finding in news])
+    report = state.auditor.so_far()
+    kept = replace(head, written=now, state=take_snapshot(state), summary=_summary(report))
+    store.commit(queue, owner, kept, [(finding_key(finding), report.document_of(finding)) for finding in news])
     return Run(queue, read, tuple(news), added, fresh)
 
 
 def finding_key(finding: Finding) -> str:
     """Return what a finding is stored under, whatever its revision."""
     return f"{finding.rule}#{blake2b(repr(finding.about).encode(), digest_size=10).hexdigest()}"
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    """Return a report's document without what would grow for ever: findings are kept elsewhere."""
+    document = report.to_document()
+    return {**document, **{name: document[name][-_TOLD:] for name in ("preemptions", "unknown")}}
 
 
 def _go_on(kept: bytes | None, policy: QuotaPolicy | PolicyTimeline, settings: AuditSettings) -> tuple[_State, bool]:

@@ -57,11 +57,15 @@ class Report:
         events = " ".join(f"--event {event}" for event in dict.fromkeys(finding.events))
         return f"batch-quota audit EVENTS --policy POLICY {options} {events}"
 
+    def document_of(self, finding: Finding) -> dict[str, Any]:
+        """Return a finding as ``batch-quota audit --json`` prints it."""
+        return {**finding.to_document(), "replay": self.replay(finding)}
+
     def to_document(self) -> dict[str, Any]:
         """Return the report as ``batch-quota audit --json`` prints it."""
         everything = self.findings + self.notes
         return {
-            "findings": [{**finding.to_document(), "replay": self.replay(finding)} for finding in everything],
+            "findings": [self.document_of(finding) for finding in everything],
             "coverage": self.coverage.to_document(),
             "preemptions": [inference.to_document() for inference in self.preemptions],
             "unknown": [

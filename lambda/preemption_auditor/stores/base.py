@@ -47,11 +47,14 @@ class Head:
         When events were last read: what was written before was, as far as it was there, in milliseconds.
     state : bytes or None
         What the judge needs to go on.
+    summary : dict or None
+        What a report says besides the findings of the rules, as JSON; a lease leaves it out.
     """
 
     version: int = 0
     written: int = 0
     state: bytes | None = None
+    summary: dict[str, Any] | None = None
 
 
 class Store(ABC):
@@ -106,6 +109,10 @@ class Store(ABC):
         LeaseLostError
             The lease ran out and somebody else took it.
         """
+
+    @abstractmethod
+    def summary(self, queue: str) -> dict[str, Any] | None:
+        """Return the summary of the last commit of a queue, or None where there is none."""
 
     @abstractmethod
     def findings(self, queue: str) -> list[dict[str, Any]]:

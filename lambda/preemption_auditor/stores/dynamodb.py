@@ -6,32 +6,33 @@
 | ``JOB#job`` | ``HOME`` | the queue of a job |
 | ``JOB#job`` | ``EVENT#identity`` | an event that waits for it |
 | ``QUEUES`` | queue | that a queue has events |
-| ``STATE#queue`` | ``HEAD`` | lease, version, and how many parts the state has |
-| ``STATE#queue`` | ``PART#version#number`` | a part of the state |
-| ``FINDINGS#queue`` | key | a finding, and which revision of it was published |
+| ``STATE#queue`` | ``HEAD`` | lease, version, who committed it, and how many parts it has |
+| ``STATE#queue`` | ``PART#version#who#kind#number`` | a part of the state, of the summary, or of the findings |
+| ``FINDINGS#queue`` | key | a finding, the version it is of, and which revision of it was published |
 
-The parts of a state and the findings beyond what one transaction takes are written before the
-commit; what a crash leaves of them is never read, or written again alike. Items that lose their use
-carry ``ttl``.
+A commit writes its parts, and then one conditional update of the head makes all of them count at
+once. Its findings are brought to their own items after that; where a crash comes between, the next
+lease does it. Parts of commits that failed are never read. Everything but the head, the list of queues
+and the findings carries ``ttl``: to let parts expire costs nothing, while deleting one costs as much as
+writing it. So a judge that doesn't run for as long as events are kept begins anew.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from preemption_auditor.stores.base import Head, LeaseLostError, Store, StoredEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["DynamoDBStore"]
 
 _PART = 350_000
-"""Bytes of a state in one item, of the 400 KB it may have."""
-_TOGETHER = 90
-"""Findings that are committed in the transaction itself, of the 100 items it may have."""
+"""Bytes of one part, of the 400 KB an item may have."""
 _REMEMBERED = 100_000
 """Jobs an instance remembers the queue of, so as not to store it again."""
 _DAY = 86_400
@@ -47,7 +48,7 @@ class DynamoDBStore(Store):
     table : str
         Name of a table with the string keys ``pk`` and ``sk``.
     event_days : int
-        Days events are kept.
+        Days events are kept, and the state of the judge.
     """
 
     def __init__(self, client: Any, table: str, *, event_days: int = 7) -> None:
@@ -118,9 +119,13 @@ class DynamoDBStore(Store):
         if "version" not in item:
             return Head()
         version = int(item["version"]["N"])
-        parts = [self._get(f"STATE#{queue}", _part(version, number)) for number in range(int(item["parts"]["N"]))]
-        state = b"".join(part["body"]["B"] for part in parts if part is not None)
-        return Head(version, int(item["written"]["N"]), state if all(parts) else None)
+        news = self._read_parts(queue, item, "NEWS")
+        if news is not None:
+            self._show(
+                queue, version, json.loads(zlib.decompress(news))
+            )  # whoever committed them may not have come to that
+        state = self._read_parts(queue, item, "STATE")
+        return Head(version, int(item["written"]["N"]), state)
 
     def events(self, queue: str, since: int) -> Iterator[StoredEvent]:
         """Iterate over the events of a queue."""
@@ -130,35 +135,42 @@ class DynamoDBStore(Store):
     def commit(self, queue: str, owner: str, head: Head, findings: Sequence[tuple[str, dict[str, Any]]]) -> None:
         """Store state, position and findings together."""
         version = head.version + 1
-        state = head.state or b""
-        parts = [state[start : start + _PART] for start in range(0, len(state), _PART)]
-        for number, part in enumerate(parts):
-            self._put(f"STATE#{queue}", _part(version, number), body={"B": part})
-        together = [self._finding(queue, key, document) for key, document in findings]
-        for update in together[_TOGETHER:]:
-            self._client.update_item(**update)
-        advance = {
-            "TableName": self._table,
-            "Key": _key(f"STATE#{queue}", "HEAD"),
-            "UpdateExpression": "SET #owner = :nobody, #version = :new, #parts = :parts, #written = :written",
-            "ConditionExpression": "#owner = :owner AND (attribute_not_exists(#version) OR #version = :old)",
-            "ExpressionAttributeNames": {f"#{name}": name for name in ("owner", "version", "parts", "written")},
-            "ExpressionAttributeValues": {
-                ":nobody": {"S": "-"},
-                ":owner": {"S": owner},
-                ":old": {"N": str(head.version)},
-                ":new": {"N": str(version)},
-                ":parts": {"N": str(len(parts))},
-                ":written": {"N": str(head.written)},
-            },
-        }
+        kept = {"STATE": head.state, "SUMMARY": _packed(head.summary), "NEWS": _packed(findings or None)}
+        end = _end(head.written, self._event_seconds)
+        parts = {kind: self._write_parts(queue, version, owner, kind, body, end) for kind, body in kept.items()}
         try:
-            self._client.transact_write_items(
-                TransactItems=[{"Update": advance}, *({"Update": update} for update in together[:_TOGETHER])]
+            self._client.update_item(
+                TableName=self._table,
+                Key=_key(f"STATE#{queue}", "HEAD"),
+                UpdateExpression=(
+                    "SET #owner = :nobody, #by = :owner, #version = :new, #parts = :parts, #written = :written"
+                ),
+                ConditionExpression="#owner = :owner AND (attribute_not_exists(#version) OR #version = :old)",
+                ExpressionAttributeNames={f"#{name}": name for name in ("owner", "by", "version", "parts", "written")},
+                ExpressionAttributeValues={
+                    ":nobody": {"S": "-"},
+                    ":owner": {"S": owner},
+                    ":old": {"N": str(head.version)},
+                    ":new": {"N": str(version)},
+                    ":parts": {"M": {kind: {"N": str(count)} for kind, count in parts.items()}},
+                    ":written": {"N": str(head.written)},
+                },
             )
-        except self._client.exceptions.TransactionCanceledException as error:
+        except self._client.exceptions.ConditionalCheckFailedException as error:
             raise LeaseLostError(queue) from error
-        self._drop_parts(queue, head.version)
+        self._show(queue, version, findings)
+
+    def summary(self, queue: str) -> dict[str, Any] | None:
+        """Return the summary of the last commit."""
+        for _ in range(3):  # a commit may replace it between the head and its parts
+            item = self._get(f"STATE#{queue}", "HEAD")
+            if item is None or "version" not in item:
+                return None
+            packed = self._read_parts(queue, item, "SUMMARY")
+            if packed is not None:
+                summary: dict[str, Any] = json.loads(zlib.decompress(packed))
+                return summary
+        return None
 
     def findings(self, queue: str) -> list[dict[str, Any]]:
         """Return the findings of a queue."""
@@ -184,23 +196,40 @@ class DynamoDBStore(Store):
 
     # -- the table -------------------------------------------------------------------------
 
-    def _finding(self, queue: str, key: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the update that stores a finding, and leaves alone what was published of it."""
-        return {
-            "TableName": self._table,
-            "Key": _key(f"FINDINGS#{queue}", key),
-            "UpdateExpression": "SET #document = :document, #revision = :revision",
-            "ExpressionAttributeNames": {"#document": "document", "#revision": "revision"},
-            "ExpressionAttributeValues": {
-                ":document": {"S": json.dumps(document)},
-                ":revision": {"N": str(document["revision"])},
-            },
-        }
+    def _show(self, queue: str, version: int, findings: Iterable[tuple[str, dict[str, Any]]]) -> None:
+        """Bring the findings of a version to their own items, and leave alone those of a later one."""
+        for key, document in findings:
+            with suppress(self._client.exceptions.ConditionalCheckFailedException):
+                self._client.update_item(
+                    TableName=self._table,
+                    Key=_key(f"FINDINGS#{queue}", key),
+                    UpdateExpression="SET #document = :document, #revision = :revision, #version = :version",
+                    ConditionExpression="attribute_not_exists(#version) OR #version < :version",
+                    ExpressionAttributeNames={f"#{name}": name for name in ("document", "revision", "version")},
+                    ExpressionAttributeValues={
+                        ":document": {"S": json.dumps(document)},
+                        ":revision": {"N": str(document["revision"])},
+                        ":version": {"N": str(version)},
+                    },
+                )
 
-    def _drop_parts(self, queue: str, version: int) -> None:
-        """Delete the parts of a version that was replaced; what a crash leaves of them is deleted the next time."""
-        for item in self._query(f"STATE#{queue}", "PART#", f"{_part(version, 0)[:-4]}~", projection="pk, sk"):
-            self._client.delete_item(TableName=self._table, Key={"pk": item["pk"], "sk": item["sk"]})
+    def _write_parts(
+        self, queue: str, version: int, owner: str, kind: str, body: bytes | None, end: dict[str, str]
+    ) -> int:
+        """Write something in parts, and return how many there are."""
+        starts = range(0, len(body or b""), _PART)
+        for number, start in enumerate(starts):
+            part = {"B": (body or b"")[start : start + _PART]}
+            self._put(f"STATE#{queue}", _part(version, owner, kind, number), body=part, ttl=end)
+        return len(starts)
+
+    def _read_parts(self, queue: str, head: dict[str, Any], kind: str) -> bytes | None:
+        """Return what a head has parts of; None where it has none, or where they were replaced meanwhile."""
+        version, owner = int(head["version"]["N"]), head["by"]["S"]
+        numbers = range(int(head["parts"]["M"][kind]["N"]))
+        parts = [self._get(f"STATE#{queue}", _part(version, owner, kind, number)) for number in numbers]
+        found = [part["body"]["B"] for part in parts if part is not None]
+        return b"".join(found) if found and len(found) == len(parts) else None
 
     def _put(self, pk: str, sk: str, **attributes: dict[str, Any]) -> None:
         self._client.put_item(TableName=self._table, Item={**_key(pk, sk), **attributes})
@@ -210,7 +239,7 @@ class DynamoDBStore(Store):
         item: dict[str, Any] | None = answer.get("Item")
         return item
 
-    def _query(self, pk: str, first: str, last: str, projection: str | None = None) -> Iterator[dict[str, Any]]:
+    def _query(self, pk: str, first: str, last: str) -> Iterator[dict[str, Any]]:
         """Iterate over the items of a partition between two sort keys."""
         request: dict[str, Any] = {
             "TableName": self._table,
@@ -218,8 +247,6 @@ class DynamoDBStore(Store):
             "ExpressionAttributeValues": {":pk": {"S": pk}, ":first": {"S": first}, ":last": {"S": last}},
             "ConsistentRead": True,
         }
-        if projection is not None:
-            request["ProjectionExpression"] = projection
         while True:
             answer = self._client.query(**request)
             yield from answer["Items"]
@@ -237,8 +264,12 @@ def _end(now: int, seconds: int) -> dict[str, str]:
     return {"N": str(now // 1000 + seconds)}
 
 
-def _part(version: int, number: int) -> str:
-    return f"PART#{version:012d}#{number:04d}"
+def _part(version: int, owner: str, kind: str, number: int) -> str:
+    return f"PART#{version:012d}#{owner}#{kind}#{number:04d}"
+
+
+def _packed(value: object) -> bytes | None:
+    return None if value is None else zlib.compress(json.dumps(value).encode())
 
 
 def _text(item: dict[str, Any]) -> str:

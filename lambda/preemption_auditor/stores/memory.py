@@ -53,7 +53,7 @@ class MemoryStore(Store):
         if holder not in ("", owner) and until > now:
             return None
         self._leases[queue] = owner, now + milliseconds
-        return self._heads.get(queue, Head())
+        return replace(self._heads.get(queue, Head()), summary=None)
 
     def events(self, queue: str, since: int) -> Iterator[StoredEvent]:
         """Iterate over the events of a queue."""
@@ -69,6 +69,10 @@ class MemoryStore(Store):
         self._heads[queue] = replace(head, version=head.version + 1)
         self._findings.setdefault(queue, {}).update(findings)
         del self._leases[queue]
+
+    def summary(self, queue: str) -> dict[str, Any] | None:
+        """Return the summary of the last commit of a queue."""
+        return self._heads.get(queue, Head()).summary
 
     def findings(self, queue: str) -> list[dict[str, Any]]:
         """Return the findings of a queue."""

@@ -102,13 +102,34 @@ def test_each_revision_of_a_finding_is_published_once(store: Store) -> None:
         assert store.unpublished("q") == []
 
 
-def test_a_commit_leaves_no_part_of_an_earlier_state(client: Any) -> None:
-    store = DynamoDBStore(client, TABLE)
-    for version in range(3):
+def test_a_summary_is_that_of_the_last_commit(store: Store) -> None:
+    assert store.summary("q") is None
+    for version, summary in enumerate(({"n": 1}, None, {"n": 3})):
         store.lease("q", "one", 0, 100)
-        store.commit("q", "one", Head(version, 0, b"x" * 800_000), [])
-    items = client.scan(TableName=TABLE, ProjectionExpression="pk, sk")["Items"]
-    assert len([item for item in items if item["sk"]["S"].startswith("PART#")]) == 3
+        assert store.summary("q") == (None if version == 0 else {"n": 1} if version == 1 else None)
+        store.commit("q", "one", Head(version, 0, b"x", summary), [])
+    assert store.summary("q") == {"n": 3}
+
+
+def test_parts_of_a_state_expire_by_themselves(client: Any) -> None:
+    store = DynamoDBStore(client, TABLE, event_days=7)
+    now = 1_800_000_000_000
+    for version in range(2):
+        store.lease("q", "one", now, 100)
+        store.commit("q", "one", Head(version, now, b"x" * 800_000), [("k", {"revision": 0})])
+    items = client.scan(TableName=TABLE, ProjectionExpression="sk, #ttl", ExpressionAttributeNames={"#ttl": "ttl"})
+    ends = {item["sk"]["S"]: item.get("ttl", {}).get("N") for item in items["Items"]}
+    assert {end for sk, end in ends.items() if sk.startswith("PART#")} == {str(now // 1000 + 7 * 86_400)}
+    assert ends["HEAD"] is ends["k"] is None
+
+
+def test_a_state_that_expired_is_left_behind(client: Any) -> None:
+    store = DynamoDBStore(client, TABLE)
+    store.lease("q", "one", 0, 100)
+    store.commit("q", "one", Head(0, 5, b"x" * 800_000), [])
+    part = next(i for i in client.scan(TableName=TABLE)["Items"] if i["sk"]["S"].endswith("STATE#0001"))
+    client.delete_item(TableName=TABLE, Key={"pk": part["pk"], "sk": part["sk"]})
+    assert store.lease("q", "two", 1, 100) == Head(1, 5, None)
 
 
 def deliver(events: list[dict[str, Any]], store: Store, policy: QuotaPolicy) -> None:

@@ -1,4 +1,4 @@
-"""The deployed parts without AWS: ingest, runs of the judge, and what a crash between any two steps leaves."""
+"""The deployed parts without AWS: ingest, and runs of the judge."""
 
 from __future__ import annotations
 
@@ -16,62 +16,15 @@ from preemption_auditor.ingest import PoisonError, ingest
 from preemption_auditor.instants import parse_time
 from preemption_auditor.live import finding_key, judge_queue
 from preemption_auditor.snapshots import restore, take_snapshot
-from preemption_auditor.stores import Head, LeaseLostError, MemoryStore, Store, StoredEvent
+from preemption_auditor.stores import Head, LeaseLostError, MemoryStore, Store
 from quota_scheduler import QuotaPolicy, QuotaShare, ResourceSharing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 POLICY = QuotaPolicy({G5: 1}, (QuotaShare("A", {G5: 1}, ResourceSharing.lend()),))
 SETTINGS = AuditSettings(Delivery.COMPLETE, decision_lag=0, lateness=30, tolerance=1e6)
 MINUTE = 60_000
-
-
-class CrashError(Exception):
-    """The process died."""
-
-
-class FragileStore(MemoryStore):
-    """Dies at one of its operations, before or after it is carried out."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.left: int | None = None
-        self.operations = 0
-
-    def _operation(self) -> None:
-        self.operations += 1
-        if self.left is not None:
-            self.left -= 1
-            if self.left < 0:
-                self.left = None
-                raise CrashError
-
-    def add_event(self, queue: str, identity: str, body: str, now: int) -> None:
-        self._operation()
-        super().add_event(queue, identity, body, now)
-        self._operation()
-
-    def settle(self, job: str, queue: str, now: int) -> None:
-        self._operation()
-        super().settle(job, queue, now)
-        self._operation()
-
-    def lease(self, queue: str, owner: str, now: int, milliseconds: int) -> Head | None:
-        self._operation()
-        head = super().lease(queue, owner, now, milliseconds)
-        self._operation()
-        return head
-
-    def events(self, queue: str, since: int) -> Iterator[StoredEvent]:
-        for event in super().events(queue, since):
-            self._operation()
-            yield event
-
-    def commit(self, queue: str, owner: str, head: Head, findings: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        self._operation()
-        super().commit(queue, owner, head, findings)
-        self._operation()
 
 
 def seconds(event: dict[str, Any]) -> int:
@@ -79,23 +32,15 @@ def seconds(event: dict[str, Any]) -> int:
 
 
 def deliver(events: list[dict[str, Any]], store: Store, policy: QuotaPolicy, every: int = 60) -> None:
-    """Let events be ingested as they come, and judged every minute, until all is judged; crashes are survived."""
+    """Let events be ingested as they come, and judged every minute, until all is judged."""
     due, runs = every, 0
     waiting = list(events)
     end = max(map(seconds, events)) + 5 * 3600
     while due <= end:
         while waiting and seconds(waiting[0]) <= due:
-            try:
-                ingest(waiting[0], store, due * 1000)
-            except CrashError:
-                continue  # the message is delivered again
-            waiting.pop(0)
+            ingest(waiting.pop(0), store, due * 1000)
         runs += 1
-        try:
-            judge_queue(store, QUEUE, f"run-{runs}", due * 1000, policy, SETTINGS)
-        except CrashError:
-            due += 15 * 60  # until the lease has run out
-            continue
+        judge_queue(store, QUEUE, f"run-{runs}", due * 1000, policy, SETTINGS)
         due += every if waiting else 1200
 
 
@@ -114,23 +59,6 @@ def test_runs_find_what_an_audit_of_the_recording_finds(seed: int) -> None:
     deliver(writer.recording.events, store, writer.first_policy)
     whole = audit(writer.recording.events, writer.first_policy, SETTINGS).findings
     assert stored(store) == keys(whole)
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_a_crash_between_any_two_steps_loses_nothing_and_doubles_nothing(seed: int) -> None:
-    writer = play(1, ROGUES["takes limits for larger"])
-    events, policy = writer.recording.events, writer.first_policy
-    expected = keys(audit(events, policy, SETTINGS).findings)
-    assert expected
-    store = FragileStore()
-    deliver(events, store, policy)
-    steps = store.operations
-    rng = random.Random(seed)
-    fragile = FragileStore()
-    fragile.left = rng.randrange(steps)
-    deliver(events, fragile, policy)
-    assert fragile.left is None, "it didn't crash"
-    assert stored(fragile) == expected
 
 
 def test_two_judges_of_a_queue_do_not_work_at_once() -> None:
@@ -177,6 +105,15 @@ def test_a_call_is_stored_with_every_queue_it_is_about(
     assert ingest(recording.events[0], store, 0) == expected
 
 
+def test_an_edit_of_a_job_finds_its_queue_even_before_its_job_is_known() -> None:
+    recording = Recording(a=job("A"))
+    recording.script("0 a RUNNABLE\n 1 a PRIORITY 7")
+    store = MemoryStore()
+    assert ingest(recording.events[1], store, 0) == []
+    assert ingest(recording.events[0], store, 1) == [QUEUE]
+    assert len(list(store.events(QUEUE, 0))) == 2
+
+
 @pytest.mark.parametrize("event", [{}, {"detail": 3}, {"detail": {}, "time": "now"}])
 def test_what_cannot_be_read_is_poison(event: dict[str, Any]) -> None:
     with pytest.raises(PoisonError):
@@ -220,26 +157,6 @@ def test_a_snapshot_restores_only_our_own_classes() -> None:
             restore(take_snapshot(forbidden))
     with pytest.raises(ValueError, match="can't be read"):
         restore(b"junk")
-
-
-def test_store_operations_do_not_grow_with_the_backlog() -> None:
-    per_event = []
-    for backlog in (100, 2_000):
-        store = FragileStore()
-        recording = Recording()
-        for index in range(backlog):
-            recording.jobs[f"w{index}"] = job("A", 5)
-            recording.record(0, f"w{index}", "RUNNABLE")
-        for event in recording.events:
-            ingest(event, store, 0)
-        judge_queue(store, QUEUE, "x", 4 * MINUTE, POLICY, SETTINGS)
-        store.operations = 0
-        events = Recording(a=job("A")).script("200 a RUNNABLE\n 200 a SCHEDULED\n 210 a RUNNING\n 290 a SUCCEEDED")
-        for event in events:
-            ingest(event, store, 300_000)
-        judge_queue(store, QUEUE, "x", 10 * MINUTE, POLICY, SETTINGS)
-        per_event.append(store.operations / len(events))
-    assert per_event[0] == per_event[1]
 
 
 def test_a_faithful_stream_with_losses_and_look_ups_is_never_accused() -> None:
