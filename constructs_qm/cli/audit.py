@@ -1,25 +1,27 @@
-"""``batch-quota audit``: judges recorded events against a policy."""
+"""``batch-quota audit``: judges recorded events against a policy, or tells what a deployed auditor found."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from constructs_qm.cli.console import make_console, make_table, print_text, show_progress
+from constructs_qm.deployed_audit import read_deployed_audit
 from constructs_qm.documents import read_document
 from constructs_qm.report.report_file import check_report, write_report
 from preemption_auditor.audit import audit as audit_events
+from preemption_auditor.exceptions import AuditorError
 from preemption_auditor.policy_timeline import load_policy_timeline
+from preemption_auditor.recordings import open_recording
 from preemption_auditor.settings import AuditSettings, Delivery
-from preemption_auditor.verdicts import Kind
 from quota_scheduler import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from rich.console import Console
     from rich.table import Table
@@ -34,12 +36,15 @@ _STRIDE = 1000
 
 def audit(
     events: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            metavar="EVENTS", help="Recorded EventBridge events, a JSON object a line; - is standard input."
+            metavar="EVENTS",
+            help="Recorded EventBridge events: JSON lines or CloudWatch Logs, gzip or not; - is standard input.",
         ),
-    ],
-    policy: Annotated[Path, typer.Option(metavar="FILE", help="Policy file: environment and shares, JSON or YAML.")],
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Policy file: environment and shares, JSON or YAML.")
+    ] = None,
     delivery: Annotated[Delivery, typer.Option(help="Whether the recording is whole or may lack events.")] = (
         Delivery.LOSSY
     ),
@@ -52,6 +57,14 @@ def audit(
     lateness: Annotated[
         float, typer.Option(metavar="SECONDS", help="How late an event may be and still be on time.")
     ] = 300,
+    queue: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Queue of a deployed auditor, by name or ARN, instead of EVENTS.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="NAME", envvar="AUDITOR_TABLE", help="Its DynamoDB table; with --queue.")
+    ] = None,
+    region: Annotated[str | None, typer.Option(metavar="NAME", help="Region of the table.")] = None,
+    endpoint_url: Annotated[str | None, typer.Option(metavar="URL", help="Endpoint other than AWS's.")] = None,
     report_to: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="Write the findings as one HTML file.")
     ] = None,
@@ -69,50 +82,64 @@ def audit(
     # a whole recording, from a pipe, for a program
     zcat events.jsonl.gz | \
       batch-quota audit - --policy policy.yaml --delivery complete --json
+
+    # what a deployed auditor found
+    batch-quota audit --queue training --table auditor
     """
     if report_to is not None:
         check_report(report_to)
-    settings = AuditSettings(delivery, decision_lag, tolerance, lateness)
-    timeline = load_policy_timeline(read_document(policy))
-    with show_progress("auditing", _size(events)) as update:
-        report = audit_events(_lines(events, update), timeline, settings)
-    coverage = report.coverage
-    if coverage.read and coverage.unreadable == coverage.read:
-        raise DocumentError(f"{events}: none of {coverage.read} lines is an EventBridge event: record JSON lines")
+    if queue is not None:
+        if events is not None or policy is not None:
+            raise typer.BadParameter("--queue tells what a deployed auditor found: leave EVENTS and --policy out")
+        if table is None:
+            raise typer.BadParameter("--queue needs --table NAME, or AUDITOR_TABLE: the deployed auditor's table")
+        document = read_deployed_audit(queue, table, endpoint_url=endpoint_url, region=region)
+    elif events is None or policy is None:
+        raise typer.BadParameter("give EVENTS and --policy FILE, or --queue NAME of a deployed auditor")
+    elif endpoint_url is not None or region is not None:
+        raise typer.BadParameter("--region and --endpoint-url go with --queue")
+    else:
+        document = _audited(events, policy, AuditSettings(delivery, decision_lag, tolerance, lateness))
     if report_to is not None:
         from constructs_qm.report.audit_page import audit_page
 
-        write_report(report_to, audit_page(events.name, report.to_document()))
+        write_report(report_to, audit_page(queue or str(events), document))
     if as_json:
-        typer.echo(json.dumps(report.to_document()))
+        typer.echo(json.dumps(document))
     else:
-        _print(make_console(), report)
-    return 1 if any(finding.kind is not Kind.NOTE for finding in report.findings) else 0
+        _print(make_console(), document)
+    return 1 if _accusations(document) else 0
 
 
 def verdict_table(console: Console, report: Report) -> Table:
     """Return how often each rule gave each answer."""
-    table = make_table(console, "rule", "pass", "violation", "unknown")
-    for rule, answers in report.answers.items():
-        counts = {answer.value: count for answer, count in answers.items()}
-        table.add_row(rule, *(str(counts.get(answer, 0)) for answer in ("pass", "violation", "unknown")))
-    return table
+    return _table(console, report.to_document()["rules"])
 
 
-def _lines(path: Path, update: Callable[[float], None]) -> Iterator[bytes]:
-    if str(path) == "-":
-        yield from sys.stdin.buffer
-        return
-    read = 0
+def _audited(events: Path, policy: Path, settings: AuditSettings) -> dict[str, Any]:
+    timeline = load_policy_timeline(read_document(policy))
+    with show_progress("auditing", _size(events)) as update:
+        report = audit_events(_entries(events, update), timeline, settings)
+    coverage = report.coverage
+    if coverage.read and coverage.unreadable == coverage.read:
+        raise DocumentError(f"{events}: none of {coverage.read} lines is an EventBridge event: record JSON lines")
+    return report.to_document()
+
+
+def _entries(path: Path, update: Callable[[float], None]) -> Iterator[Any]:
     try:
+        if str(path) == "-":
+            yield from open_recording(sys.stdin.buffer)
+            return
         with path.open("rb") as recording:
-            for count, line in enumerate(recording):
-                read += len(line)
+            for count, entry in enumerate(open_recording(recording)):
                 if count % _STRIDE == 0:
-                    update(read)
-                yield line
+                    update(recording.tell())
+                yield entry
     except OSError as error:
         raise DocumentError(f"{path}: {error.strerror or error}") from None
+    except AuditorError as error:
+        raise AuditorError(f"{path}: {error}") from None
 
 
 def _size(path: Path) -> int | None:
@@ -120,17 +147,28 @@ def _size(path: Path) -> int | None:
     return path.stat().st_size if path.is_file() else None
 
 
-def _print(console: Console, report: Report) -> None:
-    console.print(verdict_table(console, report))
-    for finding in report.findings:
-        line = f"{finding.rule} {finding.kind.value}: {finding.seen}; expected {finding.expected}"
+def _accusations(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [finding for finding in document["findings"] if finding["kind"] != "note"]
+
+
+def _table(console: Console, rules: Mapping[str, Mapping[str, int]]) -> Table:
+    table = make_table(console, "rule", "pass", "violation", "unknown")
+    for rule, counts in rules.items():
+        table.add_row(rule, *(str(counts.get(answer, 0)) for answer in ("pass", "violation", "unknown")))
+    return table
+
+
+def _print(console: Console, document: Mapping[str, Any]) -> None:
+    console.print(_table(console, document["rules"]))
+    found, coverage = _accusations(document), document["coverage"]
+    for finding in found:
+        line = f"{finding['rule']} {finding['kind']}: {finding['seen']}; expected {finding['expected']}"
         print_text(console, line, style="red")
-    for item in report.unknown:
-        print_text(console, f"{item.rule} unknown: {item.gap}")
-    coverage = report.coverage
+    for item in document["unknown"]:
+        print_text(console, f"{item['rule']} unknown: {item['gap']}")
     print_text(
         console,
-        f"{coverage.used} of {coverage.read} events used ({coverage.duplicate} duplicate, {coverage.late} late, "
-        f"{coverage.unreadable} unreadable); {coverage.judged} of {coverage.decisions} decisions judged; "
-        f"{len(report.findings)} findings",
+        f"{coverage['used']} of {coverage['read']} events used ({coverage['duplicate']} duplicate, "
+        f"{coverage['late']} late, {coverage['unreadable']} unreadable); {coverage['judged']} of "
+        f"{coverage['decisions']} decisions judged; {len(found)} findings",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -21,6 +22,8 @@ __all__ = ["LOOK_UPS", "Item", "PolicyFound", "Skipped", "identity", "only_event
 LOOK_UPS = "constructs-qm.auditor"
 """Source of what look-ups found, in a recording beside the events."""
 
+_DECODER = json.JSONDecoder()
+_BETWEEN = re.compile(r"[\s,]*")
 _KINDS = {kind.value: kind for kind in (EventKind.STATE, EventKind.STARTED, EventKind.COMPLETED, EventKind.BLOCKED)}
 
 
@@ -59,28 +62,38 @@ def unwrap(line: Mapping[str, Any] | str | bytes) -> Iterator[Mapping[str, Any] 
     """Yield the events in one line of a recording.
 
     Besides an event itself these are understood: a CloudWatch Logs record whose ``message`` is
-    the event, a list of either under ``events`` or ``logEvents``, and the lines of a log export,
-    which begin with a time.
+    the event, a list of either under ``events`` or ``logEvents``, the lines of a log export,
+    which begin with a time, and several objects with nothing between them, as Firehose writes them.
     """
-    document: object = line
-    if isinstance(line, (str, bytes)):
-        try:
-            text = line.decode() if isinstance(line, bytes) else line
-            document = json.loads(text if text.lstrip().startswith("{") else text[text.index("{") :])
-        except (ValueError, RecursionError):
+    left: list[object] = [line]
+    while left:
+        item = left.pop()
+        if isinstance(item, (str, bytes)):
+            try:
+                left += reversed(_documents(item.decode() if isinstance(item, bytes) else item))
+            except (ValueError, RecursionError):
+                yield Skipped.UNREADABLE
+        elif not isinstance(item, Mapping):
             yield Skipped.UNREADABLE
-            return
-    if not isinstance(document, dict):
-        yield Skipped.UNREADABLE
-    elif "detail" in document:
-        yield document
-    elif isinstance(document.get("message"), str):
-        yield from unwrap(document["message"])
-    elif isinstance(records := document.get("events", document.get("logEvents")), list):
-        for record in records:
-            yield from unwrap(record) if isinstance(record, (Mapping, str)) else [Skipped.UNREADABLE]
-    else:
-        yield Skipped.UNREADABLE
+        elif "detail" in item:
+            yield item
+        elif isinstance(message := item.get("message"), (Mapping, str)):
+            left.append(message)
+        elif isinstance(records := item.get("events", item.get("logEvents")), list):
+            left += reversed(records)
+        else:
+            yield Skipped.UNREADABLE
+
+
+def _documents(text: str) -> list[object]:
+    """Return the JSON objects in a text, from its first brace on; raise ValueError where one can't be read."""
+    documents, at = [], text.index("{")
+    while True:
+        document, at = _DECODER.raw_decode(text, at)
+        documents.append(document)
+        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            return documents
 
 
 def read_event(event: Mapping[str, Any]) -> tuple[Item, ...] | Skipped:

@@ -130,17 +130,17 @@ class Stream:
 
     def play(self, backend: Backend, before: Before) -> int:
         """Let everything be ingested and judged, whatever crashes; return how often something did."""
-        store, crashes, due, runs = backend.open(before), 0, self.every, 0
+        store, crashes, due, runs, written = backend.open(before), 0, self.every, 0, 0
         waiting = list(self.events)
         rests = [4 * 3600, 3600]  # when all is in: what waits for more evidence is given up, and forgotten
         while True:
             while waiting and _second(waiting[0]) <= due:
                 try:
-                    ingest(waiting[0], store, due * 1000)
+                    ingest(waiting[0], store, max(written, _second(waiting[0]) * 1000))
                 except CrashError:
                     store, crashes = backend.open(before), crashes + 1
                     continue  # the message is delivered again
-                waiting.pop(0)
+                written = max(written, _second(waiting.pop(0)) * 1000)
             runs += 1
             try:
                 judge_queue(store, QUEUE, f"run-{runs}", due * 1000, self.policy, SETTINGS)
