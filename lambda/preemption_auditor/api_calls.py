@@ -22,7 +22,6 @@ __all__ = [
     "ApiCall",
     "changed_policy",
     "edited_priority",
-    "pauses",
     "queue_of",
     "read_api_call",
 ]
@@ -78,7 +77,7 @@ def queue_of(call: ApiCall) -> str | None:
     arn = call.request.get("quotaShareArn")
     if isinstance(arn, str) and "/quota-share/" in arn:
         return job_id_of(arn.split("/quota-share/", 1)[0])
-    return job_id_of(call.request.get("jobQueue"))
+    return job_id_of(call.request.get("jobQueue") or call.request.get("jobQueueName"))
 
 
 def changed_policy(call: ApiCall, policy: QuotaPolicy) -> QuotaPolicy | None:
@@ -103,15 +102,6 @@ def changed_policy(call: ApiCall, policy: QuotaPolicy) -> QuotaPolicy | None:
         return policy.without_share(name) if call.name == "DeleteQuotaShare" else None
     except (QuotaSchedulerError, KeyError, TypeError):
         return None
-
-
-def pauses(call: ApiCall, paused: frozenset[str]) -> frozenset[str]:
-    """Return what is disabled after a call, of ``environment`` and ``queue``."""
-    named = {"UpdateServiceEnvironment": "environment", "UpdateJobQueue": "queue"}.get(call.name)
-    state = call.request.get("state")
-    if named is None or state not in ("ENABLED", "DISABLED"):
-        return paused
-    return paused | {named} if state == "DISABLED" else paused - {named}
 
 
 def _limits(entries: Sequence[Mapping[str, Any]] | None) -> dict[str, int]:

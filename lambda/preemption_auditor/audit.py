@@ -104,7 +104,7 @@ class Auditor:
         """
         watermark = round(now * SECOND) - self._lateness
         if watermark > self._audits.position:
-            self._step(watermark)
+            self._step(watermark, clock=True)
         news = []
         reach = self._audits.reach
         for name, queue in self._audits.queues.items():
@@ -199,9 +199,9 @@ class Auditor:
         self._seen[-1][1].add(known)
         return True
 
-    def _step(self, watermark: int) -> None:
+    def _step(self, watermark: int, *, clock: bool = False) -> None:
         waiting, self._waiting = self._waiting, []
-        self._audits.step(waiting, watermark)
+        self._audits.step(waiting, watermark, clock=clock)
         reach = self._audits.reach
         self._seen = [(since, seen) for since, seen in self._seen if since >= reach or seen is self._seen[-1][1]]
         self._seen.append((watermark, set()))

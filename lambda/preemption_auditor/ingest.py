@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PoisonError", "ingest"]
 
-_OF_EVERY_QUEUE = ("UpdateServiceEnvironment",)
+_OF_EVERY_QUEUE = ("CreateServiceEnvironment", "UpdateServiceEnvironment")
 """Calls that name no queue, and may be about any."""
 
 

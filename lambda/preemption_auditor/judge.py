@@ -40,6 +40,7 @@ _NO_LIMITS = ("QM-A01", "QM-A09", "QM-A10", "QM-A13", "QM-A15")
 _UNSEEN_LIMITS = "the policy changed, or a change of it may be missing"
 _DECISIONS = (Dispatch, Preempting, Requeue, Blocked)
 _UNSEEN_EDIT = "an edit of a priority could explain it, and the recording doesn't hold all of them"
+_UNSEEN_PAUSE = "the service environment or the queue may have been DISABLED, which no call and no look-up denies"
 _FOREVER = 10**18
 
 
@@ -78,7 +79,7 @@ class Judge:
     beneficiaries : Beneficiaries
         For whom jobs were preempted.
     suspended : dict
-        Verdicts that wait for whether all edits are in the recording.
+        Verdicts that wait for whether all edits, and what was disabled, are in the recording.
     on_limits : dict
         Verdicts that wait for whether the next look-up finds the policy unchanged.
     answers : Counter
@@ -116,7 +117,7 @@ class Judge:
             accuses = verdict.answer in (Answer.VIOLATION, Answer.DIVERGENCE)
             if accuses and not isinstance(moment, Quality) and not moment.queue.complete and rule.id not in _NO_LIMITS:
                 self.on_limits[rule.id, subject] = verdict, moment.at
-            elif verdict.hinges_on is None or verdict.hinges_on:
+            elif verdict.hinges_on is None or verdict.hinges_on or verdict.if_running:
                 self.suspended[rule.id, subject] = verdict, moment.at
             else:
                 self._record(rule, verdict, subject, moment.at)
@@ -135,11 +136,13 @@ class Judge:
                 del self.on_limits[key]
                 self._resolve({key: (verdict, at)}, _UNSEEN_LIMITS if queue.policy_in_doubt else "")
         for key, (verdict, at) in list(self.suspended.items()):
-            shown_by = queue.shows_priorities(verdict.hinges_on, at)
-            if shown_by is not None or at.hi < before:
+            edits = () if verdict.hinges_on == () else queue.shows_priorities(verdict.hinges_on, at)
+            states = queue.pauses.shown(at) if verdict.if_running else ()
+            if (edits is not None and states is not None) or at.hi < before:
                 del self.suspended[key]
-                proved = replace(verdict, events=verdict.events + (shown_by or ()))
-                self._resolve({key: (proved, at)}, "" if shown_by is not None else _UNSEEN_EDIT)
+                proved = replace(verdict, events=verdict.events + (edits or ()) + (states or ()))
+                gap = _UNSEEN_EDIT if edits is None else _UNSEEN_PAUSE if states is None else ""
+                self._resolve({key: (proved, at)}, gap)
 
     def forget(self, before: int) -> None:
         """Drop what late events can't change any more; the counts stay."""

@@ -52,16 +52,24 @@ def look_up_policy(batch: Any, queue: str, now: int) -> dict[str, Any] | None:
     queues = batch.describe_job_queues(jobQueues=[queue])["jobQueues"]
     order = queues[0].get("serviceEnvironmentOrder", ()) if queues else ()
     names = [entry["serviceEnvironment"] for entry in order]
-    environments = batch.describe_service_environments(serviceEnvironments=names) if names else {}
+    answer = batch.describe_service_environments(serviceEnvironments=names) if names else {}
+    environments = answer.get("serviceEnvironments", ())
     capacity = {
         limit["capacityUnit"]: limit["maxCapacity"]
-        for environment in environments.get("serviceEnvironments", ())
+        for environment in environments
         for limit in environment["capacityLimits"]
     }
     shares = list(_shares(batch, queue)) if capacity else []
     if not shares:
         return None
-    return _event("Quota Policy Look-up", now, {"jobQueue": queue, "environment": capacity, "shares": shares})
+    detail = {
+        "jobQueue": queue,
+        "environment": capacity,
+        "shares": shares,
+        "paused": any(one.get("state") == "DISABLED" for one in (queues[0], *environments)),
+        "serviceEnvironments": [environment["serviceEnvironmentName"] for environment in environments],
+    }
+    return _event("Quota Policy Look-up", now, detail)
 
 
 def _shares(batch: Any, queue: str) -> Iterator[dict[str, Any]]:

@@ -80,6 +80,10 @@ class PolicyTimeline:
         other.version, other._dropped, other.over_time = self.version, self._dropped, self.over_time
         return other
 
+    def changes(self) -> list[int]:
+        """Return when another version comes into force, in milliseconds."""
+        return [version.since.lo for version in self._versions[1:]]
+
     def change(self, at: Span, edit: Edit) -> bool:
         """Let an edit come into force at some moment of `at`; return whether it is about this policy.
 

@@ -12,13 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from preemption_auditor.agenda import Agenda, Phase
-from preemption_auditor.api_calls import JOB_CALLS, changed_policy, edited_priority, pauses
+from preemption_auditor.api_calls import JOB_CALLS, changed_policy, edited_priority
 from preemption_auditor.capacity_book import Bound, CapacityBook
 from preemption_auditor.instants import SECOND, Span
 from preemption_auditor.jobs import Attempt, JobRecord, Preemption, Wait
 from preemption_auditor.moments import Blocked, Comparison, Dispatch, Moment, Preempting, Requeue, Selection, Transition
 from preemption_auditor.observations import EventKind, Facts, Observation, job_id_of, kind_of_reason
 from preemption_auditor.ordering import direct, in_order, rank
+from preemption_auditor.pauses import Pauses
 from preemption_auditor.quality import Flaw, FlawLog
 from preemption_auditor.settings import AuditSettings, Delivery
 from preemption_auditor.waiting_book import WaitingBook
@@ -37,6 +38,7 @@ __all__ = ["QueueHistory"]
 
 _RESTLESS = 3600 * SECOND
 """How long after a change of the policy was seen another one may be missing."""
+_FOREVER = 10**18
 _KEPT = 60 * SECOND
 """How long a job that has ended is remembered, so that what follows its end is noticed."""
 
@@ -75,6 +77,8 @@ class QueueHistory:
         Id of a call about a job: where one is recorded, edits of priorities are, too.
     unlogged_edits : bool
         Whether a priority changed without an API call: what isn't in the recording may explain more.
+    pauses : Pauses
+        What is disabled.
     policy_moved : int or None
         When a call or look-up last showed another policy than before, in milliseconds.
     """
@@ -97,6 +101,7 @@ class QueueHistory:
         self.flaws = FlawLog()
         self.trail = ""
         self.unlogged_edits = False
+        self.pauses = Pauses(name)
         self.policy_moved: int | None = None
         self._found: QuotaPolicy | None = None
         self._agenda = Agenda()
@@ -105,6 +110,9 @@ class QueueHistory:
         self._dispatched: list[Attempt] = []
         self._doubts: dict[str, int] = {}
         self._ends: deque[Span] = deque()
+        self._due = _FOREVER
+        for moment in declared.changes():
+            self._plan_looks(moment, moment)
 
     # -- evidence --------------------------------------------------------------------
 
@@ -180,23 +188,54 @@ class QueueHistory:
         edits_job = edited_priority(call) is not None
         time, phase = (call.at.hi, Phase.THEN) if edits_job else (call.at.lo, Phase.FIRST)
         self._agenda.plan(time, phase, self._apply_call, call)
+        self._plan_looks(call.at.lo, call.at.hi)
 
     def record_policy(self, found: PolicyFound) -> None:
         """Take in what the policy really is."""
         self._agenda.plan(found.at.lo, Phase.FIRST, self._find_policy, found)
+        self._plan_looks(found.at.lo, found.at.hi)
 
-    def advance(self, until: int) -> Iterator[Moment]:
-        """Let everything up to a moment happen; each moment must be judged before the next is asked for."""
-        while (time := self._agenda.next_time()) is not None and time <= until:
-            if time > self.now:
-                yield from self.watch.review(self)
-                self.now = time
+    def advance(self, until: int, *, clock: bool = False) -> Iterator[Moment]:
+        """Let everything up to a moment happen; each moment must be judged before the next is asked for.
+
+        Parameters
+        ----------
+        until : int
+            Milliseconds.
+        clock : bool
+            Whether time passes without events, too: not in a recording, of which nobody knows that it goes on.
+        """
+        while True:
+            time = self._agenda.next_time()
+            if time is None or time > self.now:
+                yield from self._review(clock)
+                time = self._agenda.next_time()  # the watch may want to look earlier
+                if time is None or time > until:
+                    break
+                self.now = max(self.now, time)
             action, arguments = self._agenda.take()
             moment = action(*arguments)
             if moment is not None:
                 yield moment
-        yield from self.watch.review(self)
         self.now = max(self.now, until)
+
+    def _review(self, clock: bool) -> Iterator[Moment]:
+        """Let the watch look at this moment, and plan when it must look again."""
+        yield from self.watch.review(self)
+        due = self.watch.deadline + 1
+        if clock and due < self._due:
+            self._due = due
+            self._agenda.plan(due, Phase.JUDGE, self._look)
+
+    def _plan_looks(self, lo: int, hi: int) -> None:
+        """Let the watch look where something may change that no job event shows, and when that is over."""
+        self._agenda.plan(lo, Phase.JUDGE, self._look)
+        self._agenda.plan(hi + 1, Phase.JUDGE, self._look)
+
+    def _look(self) -> None:
+        """Let a moment be one at which the watch looks."""
+        if self._due <= self.now:
+            self._due = _FOREVER
 
     # -- jobs ----------------------------------------------------------------------------
 
@@ -434,6 +473,7 @@ class QueueHistory:
     # -- edits -------------------------------------------------------------------------------
 
     def _apply_call(self, call: ApiCall) -> None:
+        self.pauses.take_call(call)
         if call.name in JOB_CALLS and not self.trail:
             self.trail = call.event
         edit = edited_priority(call)
@@ -450,7 +490,6 @@ class QueueHistory:
             self.policy.forget(self.now - self.memory - SECOND)
             if self._change_policy(call.at, partial(changed_policy, call)):
                 self.policy_moved = self.now
-            self.watch.paused = pauses(call, self.watch.paused)
 
     def _change_policy(self, at: Span, edit: Edit) -> bool:
         """Let an edit change the policy, unless the policy over time tells of it: that knows the moment better."""
@@ -465,6 +504,7 @@ class QueueHistory:
             self.policy_moved, self._found = self.now, found.policy
         declared = tuple(self.declared.within(found.at.lo - self.lag, found.at.hi))
         self._change_policy(found.at, partial(_replaced, found.policy))
+        self.pauses.take_look_up(found)
         return Comparison(self, found.at, found.event, declared, found.policy)
 
     def _set_priority(self, job: JobRecord, priority: int, at: Span, event: str) -> None:

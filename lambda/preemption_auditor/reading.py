@@ -38,12 +38,18 @@ class PolicyFound:
     event : str
         Id of the look-up.
     policy : QuotaPolicy
+    paused : bool or None
+        Whether its service environment, or the queue itself, is DISABLED; None where it wasn't told.
+    environments : tuple of str
+        Names of its service environments, where they were told.
     """
 
     queue: str | None
     at: Span
     event: str
     policy: QuotaPolicy
+    paused: bool | None = None
+    environments: tuple[str, ...] = ()
 
 
 Item: TypeAlias = Observation | ApiCall | PolicyFound
@@ -102,7 +108,8 @@ def read_event(event: Mapping[str, Any]) -> tuple[Item, ...] | Skipped:
     Besides EventBridge's events there are three kinds of look-ups, whose source is
     ``constructs-qm.auditor``: ``Service Job Look-up`` and ``Job Queue Look-up``, whose details are
     what DescribeServiceJob answers and a list ``jobs`` of what ListServiceJobs does, and ``Quota
-    Policy Look-up``, whose detail is a policy document. Both of the latter name the ``jobQueue``.
+    Policy Look-up``, whose detail is a policy document, with ``paused`` (whether the service environment
+    or the queue is DISABLED) and ``serviceEnvironments``. Both of the latter name the ``jobQueue``.
     """
     detail, time, event_id = event.get("detail"), parse_time(event.get("time")), event.get("id")
     if not isinstance(detail, dict) or time is None:
@@ -124,9 +131,13 @@ def _read_look_up(kind: str, name: str, time: int, detail: Mapping[str, Any]) ->
     queue = job_id_of(detail.get("jobQueue"))
     if kind == "Quota Policy Look-up":
         try:
-            return (PolicyFound(queue, Span(time, time), name, load_policy(detail, as_deployed=True)),)
+            policy = load_policy(detail, as_deployed=True)
         except QuotaSchedulerError:
             return Skipped.UNREADABLE
+        paused, names = detail.get("paused"), detail.get("serviceEnvironments")
+        environments = tuple(entry for entry in names if isinstance(entry, str)) if isinstance(names, list) else ()
+        known = paused if isinstance(paused, bool) else None
+        return (PolicyFound(queue, Span(time, time), name, policy, known, environments),)
     jobs = detail.get("jobs") if kind == "Job Queue Look-up" else [detail]
     if kind not in ("Job Queue Look-up", EventKind.LOOKED_UP.value) or not isinstance(jobs, list):
         return Skipped.IGNORED

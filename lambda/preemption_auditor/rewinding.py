@@ -18,7 +18,7 @@ from preemption_auditor.reading import PolicyFound
 from preemption_auditor.snapshots import restore, take_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from preemption_auditor.policy_timeline import PolicyTimeline
     from preemption_auditor.reading import Item
@@ -77,6 +77,7 @@ class QueueAudits:
         self.queues: dict[str, QueueAudit] = {}
         self._generations = deque([_Generation(_BEGINNING, take_snapshot({}))], maxlen=GENERATIONS)
         self._orphans: list[Item] = []
+        self._of_all: dict[Hashable, ApiCall] = {}
 
     @property
     def position(self) -> int:
@@ -93,7 +94,7 @@ class QueueAudits:
         """How many jobs are remembered."""
         return sum(len(queue.history.jobs) for queue in self.queues.values())
 
-    def step(self, new: Iterable[Item], watermark: int, *, last: bool = False) -> None:
+    def step(self, new: Iterable[Item], watermark: int, *, last: bool = False, clock: bool = False) -> None:
         """Judge everything up to the watermark, from as far back as the oldest new item asks.
 
         Parameters
@@ -104,6 +105,8 @@ class QueueAudits:
             Milliseconds.
         last : bool
             Whether nothing will follow.
+        clock : bool
+            Whether time passes without events, too.
         """
         items = self._admit(new, last)
         oldest = min((item.at.lo for item in items), default=watermark)
@@ -114,7 +117,7 @@ class QueueAudits:
         self._generations[-1].items.extend(items)
         self._route(items)
         for name, queue in self.queues.items():
-            for moment in queue.history.advance(watermark):
+            for moment in queue.history.advance(watermark, clock=clock):
                 queue.judge.judge(moment)
             if late:
                 before = earlier[name].judge if name in earlier else Judge(name)
@@ -173,6 +176,8 @@ class QueueAudits:
     def _route_call(self, call: ApiCall, homes: Mapping[str, str]) -> None:
         edit = edited_priority(call)
         about = queue_of(call) if edit is None else homes.get(edit[0]) or self._home(edit[0])
+        if about is None and edit is None:
+            self._of_all[call.event, call.at] = call
         for name in list(self.queues) if about is None else [about]:
             self._queue(name).history.record_call(call)
 
@@ -184,4 +189,6 @@ class QueueAudits:
         if queue is None:
             history = QueueHistory(name, self._policy, self._settings)
             queue = self.queues[name] = QueueAudit(history, Judge(name))
+            for call in self._of_all.values():  # calls from before that name no queue
+                history.record_call(call)
         return queue

@@ -52,6 +52,8 @@ class Verdict:
         What is missing, for unknown.
     hinges_on : tuple of JobRecord or None
         Jobs an edit of whose priority could explain it, if it isn't in the recording; None for any job.
+    if_running : bool
+        Whether a service environment, or a queue, that was DISABLED unseen could explain it.
     """
 
     answer: Answer
@@ -62,6 +64,7 @@ class Verdict:
     events: tuple[str, ...] = ()
     gap: str = ""
     hinges_on: tuple[JobRecord, ...] | None = ()
+    if_running: bool = False
 
 
 PASS = Verdict(Answer.PASS)

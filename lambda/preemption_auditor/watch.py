@@ -47,16 +47,15 @@ class Watch:
 
     Attributes
     ----------
-    paused : frozenset of str
-        What is disabled: ``environment`` or ``queue``.
+    deadline : int
+        When the first of the needs will have lasted as long as is tolerated, in milliseconds.
     """
 
     def __init__(self, tolerance: int) -> None:
         self.tolerance = tolerance
-        self.paused: frozenset[str] = frozenset()
         self._stretches: dict[str, _Stretch] = {}
         self._looked_at: tuple[object, ...] = ()
-        self._deadline = _FOREVER
+        self.deadline = _FOREVER
 
     def review(self, queue: QueueHistory) -> Iterator[Waited | Blocked]:
         """Look at the fronts as they are now that everything of this moment has happened.
@@ -66,12 +65,15 @@ class Watch:
         Waited or Blocked
             For each stretch that ended, and for each that has become longer than is tolerated.
         """
+        policies, paused = queue.policy.within(queue.now, queue.now), queue.pauses.now
+        known = all(other == policies[0] for other in policies[1:])
+        clear = known and not queue.stopping and queue.doubt(queue.now - queue.memory) is None
         stamp = queue.policy.stamp(queue.now)
-        state = (queue.capacity.version, queue.waiting.version, stamp, queue.stopping, self.paused)
+        state = (queue.capacity.version, queue.waiting.version, stamp, clear, paused)
         if state != self._looked_at:
             self._looked_at = state
-            yield from self._follow(queue, _needs(queue) if not self.paused else {})
-        if queue.now > self._deadline:
+            yield from self._follow(queue, _needs(queue, policies[0]) if clear and not paused else {})
+        if queue.now > self.deadline:
             for stretch in self._stretches.values():
                 if not stretch.told and queue.now - stretch.since > self.tolerance:
                     stretch.told = True
@@ -103,7 +105,7 @@ class Watch:
 
     def _set_deadline(self) -> None:
         untold = (stretch.since + self.tolerance for stretch in self._stretches.values() if not stretch.told)
-        self._deadline = min(untold, default=_FOREVER)
+        self.deadline = min(untold, default=_FOREVER)
 
 
 def _alike(one: Need, other: Need) -> bool:
@@ -112,14 +114,11 @@ def _alike(one: Need, other: Need) -> bool:
     return one is other or (one in own and other in own)
 
 
-def _needs(queue: QueueHistory) -> dict[str, tuple[Wait, Need, bool]]:
+def _needs(queue: QueueHistory, policy: QuotaPolicy) -> dict[str, tuple[Wait, Need, bool]]:
     """Return the fronts that wait for what they could have, by share; and whether all behind them do."""
-    policies = queue.policy.within(queue.now, queue.now)
-    if queue.stopping or len(policies) != 1 or queue.doubt(queue.now - queue.memory) is not None:
-        return {}
-    figures = _Figures(queue, policies[0])
+    figures = _Figures(queue, policy)
     found = {}
-    for share in policies[0].shares:
+    for share in policy.shares:
         first = queue.waiting.front(share.name)
         if len(first) == 1 and first[0].demand is not None and share.enabled:
             need = figures.need(share, first[0], first[0].demand)

@@ -50,6 +50,7 @@ def _judge(step: Blocked) -> Verdict:
         jobs=(job.id,),
         events=(*waiting, *events),
         hinges_on=() if shown or not step.queue.waiting.others(job.share, job.id, step.at.lo, 1) else None,
+        if_running=not shown,
     )
 
 

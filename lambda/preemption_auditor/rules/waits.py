@@ -43,4 +43,5 @@ def judge_wait(waited: Waited, need: Need, answer: Answer) -> Verdict | None:
         jobs=(wait.job,),
         events=(*(holder.event for holder in holders), *wait.events, waited.queue.last_event),
         hinges_on=() if waited.whoever_is_first else None,
+        if_running=True,
     )

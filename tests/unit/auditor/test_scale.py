@@ -10,6 +10,7 @@ from support.recording import G5, QUEUE, Recording, job
 from support.stored import MemoryBackend, Stream, make_table, quiet
 
 from preemption_auditor.ingest import ingest
+from preemption_auditor.stores import Head
 from quota_scheduler import QuotaPolicy, QuotaShare, ResourceSharing
 
 boto3 = pytest.importorskip("boto3")
@@ -29,7 +30,10 @@ class Cost(NamedTuple):
     ingest: list[str]
     run: list[str]
     interface: list[str]
-    parts: int
+    read: int
+    """Parts of the state before the run."""
+    written: int
+    """Parts of it after the run."""
 
 
 def waiting(count: int) -> Iterator[dict[str, Any]]:
@@ -55,26 +59,38 @@ def cost_with(backlog: int, client: Any) -> Cost:
     assert head is not None
     copy = table.open(quiet)
     copy.lease(QUEUE, "copy", 5 * MINUTE, 1)
-    copy.commit(QUEUE, "copy", dynamodb.Head(0, head.written, head.state), [])
+    copy.commit(QUEUE, "copy", Head(0, head.written, head.state), [])
     more = Recording(x=job("A", 1, 9)).script("310 x RUNNABLE\n 350 x SCHEDULED\n 351 x RUNNING\n 390 x SUCCEEDED")
-    cost = Cost([], [], [], ceil(len(head.state or b"") / dynamodb._PART))
-    ingesting = table.open(cost.ingest.append)
+    ingesting: list[str] = []
+    running: list[str] = []
+    interface: list[str] = []
     for event in more:
-        ingest(event, ingesting, 400_000)
         ingest(event, backend.store, 400_000)
-    assert stream.judge(table.open(cost.run.append), "next", 10 * MINUTE)
-    assert stream.judge(backend.open(cost.interface.append), "next", 10 * MINUTE + 1)
-    return cost
+    into = table.open(ingesting.append)
+    for event in more:
+        ingest(event, into, 400_000)
+    assert stream.judge(table.open(running.append), "next", 10 * MINUTE)
+    assert stream.judge(backend.open(interface.append), "next", 10 * MINUTE)
+    after = backend.store.lease(QUEUE, "look", 10 * MINUTE, 1)
+    assert after is not None
+    return Cost(ingesting, running, interface, parts_of(head), parts_of(after))
+
+
+def parts_of(head: Head) -> int:
+    return ceil(len(head.state or b"") / dynamodb._PART)
 
 
 def assert_costs_alike(small: Cost, large: Cost) -> None:
     assert small.ingest == large.ingest
     assert len(small.ingest) <= 2 * 4 + 2
     assert small.interface == large.interface == ["lease", "events", "commit"]
-    assert large.parts > small.parts
+    assert large.read > small.read
     for cost in (small, large):
-        constant = len(cost.run) - 2 * cost.parts  # each part of the state is read once, and written once
-        assert 0 < constant <= 8, cost
+        assert cost.run.count("get_item") == cost.read
+        assert cost.run.count("put_item") <= cost.written + 2  # a summary and findings, too
+    others = [[name for name in cost.run if name not in ("get_item", "put_item")] for cost in (small, large)]
+    assert others[0] == others[1]
+    assert len(others[0]) <= 6
 
 
 @pytest.fixture
