@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Pauses"]
 
+_ENVIRONMENT_CALLS = ("CreateServiceEnvironment", "UpdateServiceEnvironment")
+
 
 @dataclass
 class Pauses:
@@ -48,6 +50,12 @@ class Pauses:
         """Return what is disabled and keeps jobs of the queue from being dispatched, or may do so."""
         return frozenset(one for one in self.disabled if one[0] == "queue" or self.may_be_its_own(one[1]))
 
+    def is_about(self, call: ApiCall) -> bool | None:
+        """Whether a call is about this queue's environment, if it is about one; None where nobody knows."""
+        if call.name not in _ENVIRONMENT_CALLS or _environment(call) is None:
+            return True
+        return None if self.environments is None else _environment(call) in self.environments
+
     def may_be_its_own(self, environment: str) -> bool:
         """Whether a service environment is one of the queue's, or nobody knows."""
         return self.environments is None or environment in self.environments
@@ -75,9 +83,8 @@ class Pauses:
             if isinstance(order, list) and order:
                 self._belong(entry.get("serviceEnvironment") for entry in order if isinstance(entry, dict))
             self._set("queue", self.queue, state)
-        elif call.name in ("CreateServiceEnvironment", "UpdateServiceEnvironment"):
-            name = job_id_of(request.get("serviceEnvironment") or request.get("serviceEnvironmentName"))
-            self._set("environment", name or "", state)
+        elif call.name in _ENVIRONMENT_CALLS:
+            self._set("environment", _environment(call) or "", state)
 
     def take_look_up(self, found: PolicyFound) -> None:
         """Take in what a look-up of the policy told besides."""
@@ -97,3 +104,7 @@ class Pauses:
             self.disabled.add((kind, name))
         elif state == "ENABLED":
             self.disabled.discard((kind, name))
+
+
+def _environment(call: ApiCall) -> str | None:
+    return job_id_of(call.request.get("serviceEnvironment") or call.request.get("serviceEnvironmentName"))

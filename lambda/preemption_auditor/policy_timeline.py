@@ -84,7 +84,7 @@ class PolicyTimeline:
         """Return when another version comes into force, in milliseconds."""
         return [version.since.lo for version in self._versions[1:]]
 
-    def change(self, at: Span, edit: Edit) -> bool:
+    def change(self, at: Span, edit: Edit, *, sure: bool = True) -> bool:
         """Let an edit come into force at some moment of `at`; return whether it is about this policy.
 
         Edits of one second may have come in any order, so what any order leads to may be in
@@ -95,13 +95,18 @@ class PolicyTimeline:
         at : Span
         edit : callable
             From a policy to the changed one, or to None where it isn't about it.
+        sure : bool
+            Whether it surely is about this policy: where it isn't, what was in force before may still be.
         """
         place = self._place(at.lo)
         last = self._versions[place]
         if all(edit(policy) is None for policy in last.policies):
             return False
         self.version += 1
-        if last.edits and at.lo <= last.since.hi:
+        if not sure:
+            edited = [edit(policy) or policy for policy in last.policies]
+            self._versions.insert(place + 1, _Version(at, _distinct([*last.policies, *edited])))
+        elif last.edits and at.lo <= last.since.hi:
             edits = (*last.edits, edit)[:_TOGETHER]
             since = Span(last.since.lo, max(last.since.hi, at.hi))
             self._versions[place] = _edited(self._versions[place - 1], since, edits)

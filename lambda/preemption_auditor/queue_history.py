@@ -488,13 +488,17 @@ class QueueHistory:
                     job.terminated = True
         else:
             self.policy.forget(self.now - self.memory - SECOND)
-            if self._change_policy(call.at, partial(changed_policy, call)):
+            about = self.pauses.is_about(call)
+            edit_policy = partial(changed_policy, call)
+            if about is not False and self._change_policy(call.at, edit_policy, sure=about is True):
                 self.policy_moved = self.now
 
-    def _change_policy(self, at: Span, edit: Edit) -> bool:
+    def _change_policy(self, at: Span, edit: Edit, *, sure: bool = True) -> bool:
         """Let an edit change the policy, unless the policy over time tells of it: that knows the moment better."""
         declared = self.declared.within(at.lo, at.hi) if self.declared.over_time else ()
-        return all(edit(policy) not in (None, policy) for policy in declared) and self.policy.change(at, edit)
+        return all(edit(policy) not in (None, policy) for policy in declared) and self.policy.change(
+            at, edit, sure=sure
+        )
 
     def _find_policy(self, found: PolicyFound) -> Moment:
         self.policy.forget(self.now - self.memory - SECOND)

@@ -128,6 +128,25 @@ def test_a_version_of_the_policy_that_no_event_falls_into_counts() -> None:
         assert {finding.rule for finding in audit(events, PolicyTimeline(versions), COMPLETE).findings} == expected
 
 
+def lowered(environment: str) -> Call:
+    limits = [{"capacityUnit": G5, "maxCapacity": 1}]
+    return 50, "UpdateServiceEnvironment", {"serviceEnvironment": environment, "capacityLimits": limits}
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ([CREATED, lowered("own")], {"QM-A02"}),
+        ([CREATED, lowered("other")], set()),
+        ([lowered("perhaps")], set()),
+        ([look_up(0, paused=False, serviceEnvironments=["own"]), lowered("own")], {"QM-A02"}),
+    ],
+)
+def test_the_capacity_of_another_environment_convicts_nobody(calls: list[Call], expected: set[str]) -> None:
+    events = recorded("0 a SCHEDULED\n 100 c SCHEDULED\n 200 c RUNNING", calls)
+    assert {finding.rule for finding in audit(events, POLICY, COMPLETE).findings} - {"QM-A15"} == expected
+
+
 def test_a_wait_that_an_edit_of_the_policy_begins() -> None:
     """Nothing but the call happens: the job waits for a limit that is too small, and then isn't."""
     small = POLICY.with_share(QuotaShare("A", {G5: 1}, LEND))
