@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -33,16 +34,24 @@ def report_on(seed: int, lag: float) -> Report:
 
 
 def assert_faithful(seeds: range) -> None:
-    decisions = unknown = 0
+    """Accuse nobody, and leave little open.
+
+    A history is complete where it holds the calls that edit priorities, too. Where priorities are
+    edited and no call is recorded, an edit could explain much, and saying so is right: the bound
+    there only keeps the auditor from hiding behind that.
+    """
+    decisions: Counter[bool] = Counter()
+    unknown: Counter[bool] = Counter()
     for seed in seeds:
         report = report_on(seed, lag=(0, 30)[seed % 5 == 0])
         accused = [finding for finding in report.findings if finding.kind is Kind.VIOLATION]
         assert not accused, (seed, accused)
-        if shape_of(seed).edits != "unlogged":
-            decisions += report.coverage.decisions
-            unknown += report.coverage.unknown
-    assert decisions > len(seeds)
-    assert unknown < decisions / 100
+        complete = shape_of(seed).edits != "unlogged"
+        decisions[complete] += report.coverage.decisions
+        unknown[complete] += report.coverage.unknown
+    assert min(decisions.values()) > len(seeds)
+    assert unknown[True] < decisions[True] / 100
+    assert unknown[False] < decisions[False] / 10
 
 
 def test_faithful_histories_are_never_accused() -> None:

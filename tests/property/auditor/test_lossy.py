@@ -75,7 +75,9 @@ def test_faithful_histories_are_never_accused(loss: float, look_ups: float | Non
 def test_many_faithful_histories_are_never_accused(loss: float, look_ups: float | None) -> None:
     part = MANY // 6
     first = FEW + part * (LOSSES.index(loss) * 2 + (look_ups is not None))
-    assert_innocent(range(first, first + part), loss, look_ups)
+    unknown = assert_innocent(range(first, first + part), loss, look_ups)
+    if look_ups is not None and loss <= 0.05:
+        assert unknown < 0.05
 
 
 def silent(mutation: str, loss: float, seeds: range) -> list[int]:
