@@ -15,7 +15,7 @@ RULE = Rule(
     proves="the first job of a share stayed within the share's limits and waited longer than is tolerated although "
     "the capacity it needed was free",
     evidence="without a break: that it was first in its share, not blocked and no earlier attempt of it had ended; "
-    "what every share used",
+    "what every share used; that neither environment nor queue was DISABLED",
     source="quota-management, quota-shares (shares within their limits are served first)",
     judge=lambda waited: judge_wait(waited, Need.FREE, Answer.VIOLATION),
 )

@@ -76,8 +76,9 @@ RULE = Rule(
     judges=Blocked,
     proves="a blocked job shows another reason than the policy gives, or one although it could run, or the first "
     "job of a share can never run and shows none",
-    evidence="the event that tells the reason, or that there was none for longer than is tolerated; the job's share "
-    "and demand; the policy then. Where another assumption A2 to A4 gives the reason, a divergence",
+    evidence="the event that tells the reason, or that there was none for longer than is tolerated, with neither "
+    "environment nor queue DISABLED; the job's share and demand; the policy then. Where another assumption A2 to "
+    "A4 gives the reason, a divergence",
     source="sm_job_stuck_in_runnable_misconfiguration; contract section 4",
     judge=_judge,
 )
