@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pauses"]
 
+_FOREVER = 10**18
 _ENVIRONMENT_CALLS = ("CreateServiceEnvironment", "UpdateServiceEnvironment")
 
 
@@ -32,33 +33,30 @@ class Pauses:
         Its name.
     environments : frozenset of str or None
         Names of its service environments; None where nothing told them: then any may be one of them.
-    disabled : set of (str, str)
-        Kind and name of what was disabled last it was heard of; another queue's environments, too.
+    disabled : dict
+        By kind and name what was disabled, another queue's environments, too: the end of the second in which it
+        was, and the moment until which it may still be, in milliseconds.
     call : str
         Id of a call: where one is recorded, calls that disable something are, too.
     """
 
     queue: str
     environments: frozenset[str] | None = None
-    disabled: set[tuple[str, str]] = field(default_factory=set)
+    disabled: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     call: str = ""
     _first: tuple[int, str] | None = None
     _last: tuple[int, str] | None = None
 
-    @property
-    def now(self) -> frozenset[tuple[str, str]]:
-        """Return what is disabled and keeps jobs of the queue from being dispatched, or may do so."""
-        return frozenset(one for one in self.disabled if one[0] == "queue" or self.may_be_its_own(one[1]))
+    def at(self, time: int) -> frozenset[tuple[str, str]]:
+        """Return what may be disabled at a moment and keep jobs of the queue from being dispatched."""
+        lasting = (one for one, (_, until) in self.disabled.items() if until >= time)
+        return frozenset(one for one in lasting if one[0] != "environment" or self._may_be_its_own(one[1]))
 
     def is_about(self, call: ApiCall) -> bool | None:
         """Whether a call is about this queue's environment, if it is about one; None where nobody knows."""
         if call.name not in _ENVIRONMENT_CALLS or _environment(call) is None:
             return True
         return None if self.environments is None else _environment(call) in self.environments
-
-    def may_be_its_own(self, environment: str) -> bool:
-        """Whether a service environment is one of the queue's, or nobody knows."""
-        return self.environments is None or environment in self.environments
 
     def shown(self, at: Span) -> tuple[str, ...] | None:
         """Return the events that show that nothing was disabled unseen in a stretch; None where it may have been.
@@ -82,9 +80,9 @@ class Pauses:
             order = request.get("serviceEnvironmentOrder")
             if isinstance(order, list) and order:
                 self._belong(entry.get("serviceEnvironment") for entry in order if isinstance(entry, dict))
-            self._set("queue", self.queue, state)
+            self._set("queue", self.queue, state, call.at)
         elif call.name in _ENVIRONMENT_CALLS:
-            self._set("environment", _environment(call) or "", state)
+            self._set("environment", _environment(call) or "", state, call.at)
 
     def take_look_up(self, found: PolicyFound) -> None:
         """Take in what a look-up of the policy told besides."""
@@ -94,16 +92,23 @@ class Pauses:
             return
         self._last = found.at.hi, found.event
         self._first = self._first or self._last
-        self.disabled = {("queue", self.queue)} if found.paused else set()
+        if found.paused:
+            self.disabled["look-up", found.event] = found.at.hi, _FOREVER
+        else:  # a call of that second may have come after it
+            self.disabled = {one: since for one, since in self.disabled.items() if since[0] >= found.at.lo}
 
     def _belong(self, environments: Iterable[Any]) -> None:
         self.environments = frozenset(name for name in map(job_id_of, environments) if name is not None)
 
-    def _set(self, kind: str, name: str, state: object) -> None:
+    def _may_be_its_own(self, environment: str) -> bool:
+        return self.environments is None or environment in self.environments
+
+    def _set(self, kind: str, name: str, state: object, at: Span) -> None:
+        since, _ = self.disabled.get((kind, name), (at.lo, 0))
         if state == "DISABLED":
-            self.disabled.add((kind, name))
-        elif state == "ENABLED":
-            self.disabled.discard((kind, name))
+            self.disabled[kind, name] = at.hi, _FOREVER
+        elif state == "ENABLED" and since < at.lo:  # of two calls of one second nobody knows the order
+            self.disabled[kind, name] = since, at.hi
 
 
 def _environment(call: ApiCall) -> str | None:

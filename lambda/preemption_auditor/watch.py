@@ -65,7 +65,7 @@ class Watch:
         Waited or Blocked
             For each stretch that ended, and for each that has become longer than is tolerated.
         """
-        policies, paused = queue.policy.within(queue.now, queue.now), queue.pauses.now
+        policies, paused = queue.policy.within(queue.now, queue.now), queue.pauses.at(queue.now)
         known = all(other == policies[0] for other in policies[1:])
         clear = known and not queue.stopping and queue.doubt(queue.now - queue.memory) is None
         stamp = queue.policy.stamp(queue.now)
