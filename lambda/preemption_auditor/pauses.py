@@ -1,6 +1,8 @@
-"""What is disabled: a service environment that is DISABLED starts no jobs, and a queue that is takes none.
+"""What is disabled: a service environment, or the queue itself.
 
-Neither leaves a job event (facts.md: resources). Calls to the API tell of it, and so do look-ups.
+A service environment that is DISABLED starts no jobs (update-service-environments). A queue that is takes none;
+whether those in it go on being started isn't documented, so we take it that they needn't be. Neither leaves a job
+event: calls to the API tell of it, and so do look-ups.
 """
 
 from __future__ import annotations

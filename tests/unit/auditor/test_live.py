@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +19,7 @@ from preemption_auditor.instants import parse_time
 from preemption_auditor.live import finding_key, judge_queue
 from preemption_auditor.snapshots import restore, take_snapshot
 from preemption_auditor.stores import Head, LeaseLostError, MemoryStore, Store
-from quota_scheduler import QuotaPolicy, QuotaShare, ResourceSharing
+from quota_scheduler import QuotaPolicy, QuotaShare, ResourceSharing, dump_policy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,6 +140,33 @@ def test_look_ups_are_of_the_jobs_that_hold() -> None:
     for minute in (1, 2):
         judge_queue(store, QUEUE, "x", minute * MINUTE, POLICY, SETTINGS, look_up=look_up)
     assert asked == [["a"], ["a"]]
+
+
+def _always(events: list[dict[str, Any]], jobs: list[str]) -> list[dict[str, Any]]:
+    return events
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_look_ups_of_the_policy_tell_whether_a_wait_is_the_schedulers_fault(paused: bool) -> None:
+    """A job waits for free capacity; half an hour later the environment may have been DISABLED for a while."""
+    store, settings = MemoryStore(), replace(SETTINGS, tolerance=900)
+    found: list[tuple[int, str, str]] = []
+    script = Recording(a=job("A")).script("130 a RUNNABLE")
+    for minute in range(1, 60):
+        now = minute * MINUTE
+        while script and seconds(script[0]) * 1000 <= now:
+            ingest(script.pop(0), store, now)
+        recording = Recording()
+        disabled = paused and minute in (10, 20)
+        recording.look_up(minute * 60, [], {**dump_policy(POLICY), "paused": disabled, "serviceEnvironments": ["e"]})
+        look_up = partial(_always, recording.events)
+        run = judge_queue(store, QUEUE, "x", now, POLICY, settings, look_up=look_up)
+        assert run is not None
+        found += [(minute, finding.rule, finding.seen) for finding in run.news]
+    seen = "a, first in A, waited 900 s for its own capacity, which was free (1 ml.g5.xlarge)"
+    # it began when the job came, or with the look-up of minute 21; 15 minutes later a look-up must deny that anything
+    # was DISABLED at the end, and be older than the lateness
+    assert found == [(38 if paused else 19, "QM-A12", seen)]
 
 
 def test_a_state_of_another_version_is_left_behind() -> None:
