@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from quota_scheduler import DocumentError
+from constructs_qm.aws_errors import describe_failure
+from quota_scheduler import DocumentError, QuotaSchedulerError
 
 if TYPE_CHECKING:
     from preemption_auditor.stores import Store
@@ -44,8 +45,10 @@ def read_deployed_audit(
     try:
         client = boto3.client("dynamodb", endpoint_url=endpoint_url, region_name=region)
         return _read(DynamoDBStore(client, table), name, table)
-    except (BotoCoreError, ClientError, ValueError) as error:
-        raise DocumentError(f"auditor's table {table!r}: {error}") from None
+    except QuotaSchedulerError:
+        raise
+    except (BotoCoreError, ClientError, ValueError) as error:  # ValueError: a URL that is none
+        raise DocumentError(f"auditor's table {table!r}: {describe_failure(error)}") from None
 
 
 def _read(store: Store, queue: str, table: str) -> dict[str, Any]:
