@@ -16,6 +16,7 @@ from constructs_qm.report.report_file import check_report, write_report
 from preemption_auditor.audit import audit as audit_events
 from preemption_auditor.exceptions import AuditorError
 from preemption_auditor.policy_timeline import load_policy_timeline
+from preemption_auditor.reading import only_events
 from preemption_auditor.recordings import open_recording
 from preemption_auditor.settings import AuditSettings, Delivery
 from quota_scheduler import DocumentError
@@ -35,6 +36,7 @@ _STRIDE = 1000
 
 
 def audit(
+    context: typer.Context,
     events: Annotated[
         Path | None,
         typer.Argument(
@@ -57,6 +59,9 @@ def audit(
     lateness: Annotated[
         float, typer.Option(metavar="SECONDS", help="How late an event may be and still be on time.")
     ] = 300,
+    event: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Take only events of these ids: a finding names its own.")
+    ] = None,
     queue: Annotated[
         str | None, typer.Option(metavar="NAME", help="Queue of a deployed auditor, by name or ARN, instead of EVENTS.")
     ] = None,
@@ -89,8 +94,8 @@ def audit(
     if report_to is not None:
         check_report(report_to)
     if queue is not None:
-        if events is not None or policy is not None:
-            raise typer.BadParameter("--queue tells what a deployed auditor found: leave EVENTS and --policy out")
+        if given := _given(context, "events", "policy", "delivery", "decision_lag", "tolerance", "lateness", "event"):
+            raise typer.BadParameter(f"--queue tells what a deployed auditor found: leave {', '.join(given)} out")
         if table is None:
             raise typer.BadParameter("--queue needs --table NAME, or AUDITOR_TABLE: the deployed auditor's table")
         document = read_deployed_audit(queue, table, endpoint_url=endpoint_url, region=region)
@@ -99,11 +104,11 @@ def audit(
     elif endpoint_url is not None or region is not None:
         raise typer.BadParameter("--region and --endpoint-url go with --queue")
     else:
-        document = _audited(events, policy, AuditSettings(delivery, decision_lag, tolerance, lateness))
+        document = _audited(events, policy, AuditSettings(delivery, decision_lag, tolerance, lateness), event)
     if report_to is not None:
         from constructs_qm.report.audit_page import audit_page
 
-        write_report(report_to, audit_page(queue or str(events), document))
+        write_report(report_to, audit_page(queue or ("" if events is None else events.name), document))
     if as_json:
         typer.echo(json.dumps(document))
     else:
@@ -116,11 +121,22 @@ def verdict_table(console: Console, report: Report) -> Table:
     return _table(console, report.to_document()["rules"])
 
 
-def _audited(events: Path, policy: Path, settings: AuditSettings) -> dict[str, Any]:
+def _given(context: typer.Context, *names: str) -> list[str]:
+    """Return those of a command's parameters that stand on the command line, as they are written there."""
+    parameters = {parameter.name: parameter for parameter in context.command.params}
+    sources = {name: context.get_parameter_source(name) for name in names}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    return ["EVENTS" if name == "events" else parameters[name].opts[0] for name in given]
+
+
+def _audited(events: Path, policy: Path, settings: AuditSettings, ids: list[str] | None) -> dict[str, Any]:
     timeline = load_policy_timeline(read_document(policy))
     with show_progress("auditing", _size(events)) as update:
-        report = audit_events(_entries(events, update), timeline, settings)
+        entries = _entries(events, update)
+        report = audit_events(only_events(entries, ids) if ids else entries, timeline, settings)
     coverage = report.coverage
+    if ids and not coverage.read:
+        raise DocumentError(f"{events}: has none of the events {', '.join(ids)}: name ids of events in it")
     if coverage.read and coverage.unreadable == coverage.read:
         raise DocumentError(f"{events}: none of {coverage.read} lines is an EventBridge event: record JSON lines")
     return report.to_document()

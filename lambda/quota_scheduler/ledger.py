@@ -120,6 +120,11 @@ class Account:
         """What the share uses beyond its limit."""
         return max(0, self.use - self.limit)
 
+    @property
+    def idle(self) -> int:
+        """What the share leaves of its limit."""
+        return max(0, self.limit - self.use)
+
     def need(self, count: int) -> int:
         """Return ``max(B - L', Σ use + d - E)`` of contract.md section 3, step 2."""
         pool = self.pool

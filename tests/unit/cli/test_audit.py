@@ -69,6 +69,26 @@ def test_reads_a_log_export_packed_with_gzip(run: Run, tmp_path: Path, policy: P
     assert {"QM-A03", "QM-A07"} <= {finding["rule"] for finding in json.loads(out)["findings"]}
 
 
+def test_a_finding_names_the_command_that_shows_it_again(run: Run, tmp_path: Path, policy: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text("\n".join(map(json.dumps, events(WRONG))))
+    _, out, _ = run("audit", path, "--policy", policy, *DELIVERY, "--json")
+    (finding,) = [finding for finding in json.loads(out)["findings"] if finding["rule"] == "QM-A03"]
+    command = finding["replay"].replace("EVENTS", str(path)).replace("POLICY", str(policy))
+    status, out, _ = run(*command.split()[1:], "--json")
+    assert status == 1
+    assert "QM-A03" in {found["rule"] for found in json.loads(out)["findings"]}
+    assert json.loads(out)["coverage"]["read"] == len(finding["events"]) < 5
+
+
+def test_fails_where_no_event_has_the_id(run: Run, tmp_path: Path, policy: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text("\n".join(map(json.dumps, events(WRONG))))
+    status, out, err = run("audit", path, "--policy", policy, "--event", "nonsense")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "has none of the events nonsense" in err
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -129,8 +149,9 @@ def test_a_queue_without_fault_is_fine(run: Run, deployed: Callable[[str], None]
         (["--queue", QUEUE, "--table", "strange"], "auditor's table 'strange'"),
         (["--queue", QUEUE, "--table", TABLE, "--endpoint-url", "nonsense"], "nonsense"),
         (["--queue", QUEUE], "--queue needs --table"),
-        (["--queue", QUEUE, "--policy", "p.json"], "leave EVENTS and --policy out"),
-        (["events.jsonl", "--queue", QUEUE], "leave EVENTS and --policy out"),
+        (["--queue", QUEUE, "--policy", "p.json"], "leave --policy out"),
+        (["events.jsonl", "--queue", QUEUE], "leave EVENTS out"),
+        (["--queue", QUEUE, "--lateness", "60", "--event", "x"], "leave --lateness, --event out"),
         (["events.jsonl"], "--policy"),
         ([], "give EVENTS and --policy FILE, or --queue NAME"),
         (["e", "--policy", "p", "--region", "eu-west-1"], "go with --queue"),

@@ -90,7 +90,7 @@ def test_fails_with_one_line_for_a_malformed_file(run, tmp_path: Path, name: str
         (["replay"], "Missing"),
         (["replay", "--jsno", "x"], "No such option"),
         (["replay", "no-such-file"], "no-such-file: No such file or directory"),
-        (["replay", CASES.parent / "support"], "no case files"),
+        (["replay", CASES.parent / "browser"], "no case files"),
         (["audit", "no-such-file", "--policy", ARTICLE], "no-such-file: No such file or directory"),
         (["audit", ARTICLE, "--policy", "nowhere.json"], "nowhere.json: No such file"),
         (["audit", ARTICLE], "--policy"),
