@@ -91,14 +91,7 @@ def allow_judge(function: lambda_.Function, table: dynamodb.TableV2) -> None:
     Describing queues, environments and service jobs takes no resource (facts.md, IAM); listing the shares of
     a queue does, and is allowed for each by itself.
     """
-    table.grant(
-        function,
-        "dynamodb:GetItem",
-        "dynamodb:PutItem",
-        "dynamodb:UpdateItem",
-        "dynamodb:DeleteItem",
-        "dynamodb:Query",
-    )
+    table.grant(function, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query")
     reads = ["batch:DescribeJobQueues", "batch:DescribeServiceEnvironments", "batch:DescribeServiceJob"]
     grant(function, Permission(reads, ["*"]))
     _explain_wildcard(function, "X-Ray, and describing queues, environments and service jobs, take no resource")

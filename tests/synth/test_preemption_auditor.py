@@ -184,13 +184,7 @@ class TestDefaults:
         assert allowed(resources, "AuditorJudgeRole") == {
             "<AuditorJudgeLog.Arn>": log,
             "*": [*reads, *traces],
-            "<AuditorTable.Arn>": [
-                "dynamodb:DeleteItem",
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:Query",
-                "dynamodb:UpdateItem",
-            ],
+            "<AuditorTable.Arn>": ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
             "<AuditorFindings.Arn>": ["events:PutEvents"],
             "<Training.JobQueueArn>": ["batch:ListQuotaShares"],
         }

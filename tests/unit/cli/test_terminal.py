@@ -131,7 +131,8 @@ def test_shells_complete_commands_options_and_values(
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
-def test_completion_is_shown_for_a_shell(shell: str, run) -> None:
+def test_completion_is_shown_for_a_shell(shell: str, monkeypatch: pytest.MonkeyPatch, run) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")  # the shell the tests were started from
     status, out, _ = run("--show-completion", shell)
     assert status == 0
-    assert "_BATCH_QUOTA_COMPLETE" in out
+    assert f"_BATCH_QUOTA_COMPLETE=complete_{shell}" in out
