@@ -9,7 +9,7 @@ export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow mutants lint format build bench docs lock clean
+.PHONY: compiled help setup demo test test-slow mutants lint format build bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,8 +40,12 @@ format: setup ## format, and mend what can be mended by machine
 build: setup ## build the sdist and the wheel into dist/
 	$(BIN)/python -m hatchling build $(ARGS)
 
-bench: setup ## run the benchmarks and print their figures
+compiled: setup ## compile the simulator into build/compiled, for long simulations (needs a C compiler)
+	$(BIN)/python benchmarks/compile_simulator.py build/compiled
+
+bench: compiled ## run the benchmarks, and that of simulations again with them compiled; ARGS="--trace FILE"
 	$(BIN)/python -m benchmarks $(ARGS)
+	PYTHONPATH=build/compiled $(BIN)/python -m benchmarks --only simulate_speed $(ARGS)
 
 docs: setup ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)

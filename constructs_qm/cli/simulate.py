@@ -18,7 +18,7 @@ from constructs_qm.simulation_measures import rows_lines
 from constructs_qm.workload_files import read_workload
 from quota_scheduler import DocumentError, QuotaSchedulerError, TimeLimit
 from quota_scheduler.simulation_recorder import SimulationRecorder
-from quota_scheduler.simulator import SimulationSettings
+from quota_scheduler.simulation_settings import SimulationSettings
 from quota_scheduler.simulator import simulate as simulate_policy
 from quota_scheduler.time_limits import REASONS
 from quota_scheduler.traces import TraceReading

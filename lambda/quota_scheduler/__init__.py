@@ -13,7 +13,8 @@ from quota_scheduler.exceptions import (
     QuotaSchedulerError,
 )
 from quota_scheduler.findings import Finding, Level
-from quota_scheduler.job import Job, JobState, PreemptionKind
+from quota_scheduler.job import Job
+from quota_scheduler.job_state import JobState, PreemptionKind
 from quota_scheduler.outcome import Decision, Outcome, OutcomeKind, Victim
 from quota_scheduler.policy import UNLIMITED, QuotaPolicy, QuotaShare, ResourceSharing, SharingStrategy
 from quota_scheduler.policy_document import dump_policy, load_policy

@@ -57,7 +57,7 @@ class Attention:
         """Have `lane` looked at once `count` instances of a unit are both free and spare."""
         self._wishes.setdefault(pool, {})[lane] = count
         if count < pool.wished:
-            pool.wished = count
+            pool.wished = float(count)
 
     def fulfil_wishes(self) -> bool:
         """Look at the lanes that capacity given up can help; return whether there are any."""

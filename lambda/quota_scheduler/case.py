@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from quota_scheduler.demand import make_demand
 from quota_scheduler.exceptions import DocumentError, JobError, QuotaSchedulerError
-from quota_scheduler.job import Job, JobState
+from quota_scheduler.job import Job
+from quota_scheduler.job_state import JobState
 from quota_scheduler.outcome import Outcome, OutcomeKind
 from quota_scheduler.policy_document import load_policy, require_mapping
 from quota_scheduler.scheduler import Scheduler

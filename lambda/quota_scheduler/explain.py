@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quota_scheduler.blocked import blocked_reason
 from quota_scheduler.exceptions import JobError
-from quota_scheduler.job import JobState, PreemptionKind
+from quota_scheduler.job_state import JobState, PreemptionKind
 from quota_scheduler.outcome import OutcomeKind
 from quota_scheduler.scheduling_pass import action_for_front
 

@@ -46,7 +46,7 @@ class HoldingJobs:
         if jobs is None:
             jobs = self._by_rank[rank] = {}
             if rank < self.lowest:
-                self.lowest = rank
+                self.lowest = float(rank)
         jobs[job] = None
         if job.dispatched_at >= self._latest:
             self._latest = job.dispatched_at

@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from quota_scheduler.job_state import JobState
 
 if TYPE_CHECKING:
     from quota_scheduler.demand import Demand
     from quota_scheduler.job_class import JobClass
+    from quota_scheduler.job_state import PreemptionKind
     from quota_scheduler.retries import RetryStrategy
 
-__all__ = ["Job", "JobState", "PreemptionKind"]
+__all__ = ["Entry", "Job"]
+
+Entry = tuple[Any, ...]
+"""Place in a waiting queue: its priority negated, a time, its sequence, its id, and the job itself.
+
+No tuple of fixed length, since one of those loses its identity where this is compiled.
+"""
+
+_SUBMITTED = JobState.SUBMITTED  # before Python 3.12, naming an enum's member costs as much as a call
 
 
-class JobState(str, Enum):
-    """States of a service job (facts.md, Service jobs)."""
-
-    SUBMITTED = "SUBMITTED"
-    RUNNABLE = "RUNNABLE"
-    SCHEDULED = "SCHEDULED"
-    STARTING = "STARTING"
-    RUNNING = "RUNNING"
-    SUCCEEDED = "SUCCEEDED"
-    FAILED = "FAILED"
-
-    holds: bool
-    """Whether a job in this state holds its demand."""
-    final: bool
-    """Whether a job never leaves this state."""
-
-    def __init__(self, value: str) -> None:
-        # plain attributes, since the scheduler asks at every step
-        self.holds = value in ("SCHEDULED", "STARTING", "RUNNING")
-        self.final = value in ("SUCCEEDED", "FAILED")
-
-
-class PreemptionKind(str, Enum):
-    """The two kinds of preemption (facts.md, Scheduling and preemption)."""
-
-    CROSS_SHARE = "cross-share"
-    IN_SHARE = "in-share"
-
-
-@dataclass(eq=False, slots=True)
 class Job:
     """A service job, its place in the order and what became of it so far.
 
@@ -82,32 +61,66 @@ class Job:
         Why it can't run, once it was found so at the front of its share.
     """
 
-    id: str
-    share: str
-    demand: Demand
-    priority: int | None = None
-    created: float = 0.0
-    sequence: int = 0
-    preemption_retries: int | None = None
-    retry: RetryStrategy | None = None
-    timeout: float | None = None
-    state: JobState = JobState.SUBMITTED
-    stopping: PreemptionKind | None = None
-    runnable_since: float = 0.0
-    dispatched_at: float = 0.0
-    started_at: float = 0.0
-    dispatch_order: int = 0
-    attempts_used: int = 0
-    preemptions: int = 0
-    blocked: str | None = None
-    entry: tuple[int, float, int, Job] | None = field(default=None, repr=False)
-    """Its live entry in the waiting queue; for the queue only."""
-    job_class: JobClass = field(default=None, repr=False)  # type: ignore[assignment]
-    """Set when the scheduler takes it; for the scheduler only."""
+    __slots__ = (
+        "attempts_used",
+        "blocked",
+        "created",
+        "demand",
+        "dispatch_order",
+        "dispatched_at",
+        "entry",
+        "id",
+        "job_class",
+        "preemption_retries",
+        "preemptions",
+        "priority",
+        "retry",
+        "runnable_since",
+        "sequence",
+        "share",
+        "started_at",
+        "state",
+        "stopping",
+        "timeout",
+    )
 
-    def __lt__(self, other: Job) -> bool:
-        """Whether its id comes first, which decides where nothing else does (contract.md section 2)."""
-        return self.id < other.id
+    def __init__(
+        self,
+        id: str,
+        share: str,
+        demand: Demand,
+        priority: int | None = None,
+        created: float = 0.0,
+        sequence: int = 0,
+        preemption_retries: int | None = None,
+        retry: RetryStrategy | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self.id = id
+        self.share = share
+        self.demand = demand
+        self.priority = priority
+        self.created = created
+        self.sequence = sequence
+        self.preemption_retries = preemption_retries
+        self.retry = retry
+        self.timeout = timeout
+        self.state = _SUBMITTED
+        self.stopping: PreemptionKind | None = None
+        self.runnable_since = 0.0
+        self.dispatched_at = 0.0
+        self.started_at = 0.0
+        self.dispatch_order = 0
+        self.attempts_used = 0
+        self.preemptions = 0
+        self.blocked: str | None = None
+        self.entry: Entry | None = None
+        """Its live entry in the waiting queue; for the queue only."""
+        self.job_class: JobClass = None  # type: ignore[assignment]
+        """Set when the scheduler takes it; for the scheduler only."""
+
+    def __repr__(self) -> str:
+        return f"Job({self.id!r}, {self.share!r}, {self.demand!r}, priority={self.priority}, state={self.state.value})"
 
     @property
     def rank(self) -> int:

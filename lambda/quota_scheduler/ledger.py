@@ -82,7 +82,7 @@ class Pool:
         self.capacity = 0
         self.free = 0
         self.spare = 0
-        self.wished = float("inf")
+        self.wished: float = float("inf")
 
     @property
     def borrowed(self) -> int:
@@ -112,7 +112,7 @@ class Account:
         self.pool = pool
         self.use = 0
         self.limit = 0
-        self.ceiling: float = 0
+        self.ceiling = 0.0
         self.lends = False
 
     @property
@@ -239,7 +239,8 @@ class Ledger:
     def _set_terms(self, share: QuotaShare, unit: str) -> None:
         account = self._account(share.name, unit)
         account.lends = share.sharing.lends and (share.enabled or self._assumptions.disabled_shares_lend)
-        account.limit = account.ceiling = share.limits.get(unit, 0)
+        account.limit = share.limits.get(unit, 0)
+        account.ceiling = float(account.limit)
         if unit in share.limits or self._assumptions.borrow_without_limit:
             account.ceiling += share.borrowable(unit)
 

@@ -6,9 +6,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from quota_scheduler.job import Job, JobState, PreemptionKind
+    from quota_scheduler.action import Rule
+    from quota_scheduler.job import Job
+    from quota_scheduler.job_state import JobState, PreemptionKind
     from quota_scheduler.ledger import Figures
-    from quota_scheduler.scheduling_pass import Rule
 
 __all__ = ["Decision", "Outcome", "OutcomeKind", "Victim"]
 

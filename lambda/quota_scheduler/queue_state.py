@@ -11,8 +11,8 @@ from quota_scheduler.assumptions import HeadOfLine, QueueTime, VictimOrder
 from quota_scheduler.attention import Attention
 from quota_scheduler.blocked import blocked_reason
 from quota_scheduler.holding_jobs import HoldingJobs
-from quota_scheduler.job import JobState
 from quota_scheduler.job_class import JobClass
+from quota_scheduler.job_state import JobState
 from quota_scheduler.ledger import Ledger
 from quota_scheduler.waiting_queue import WaitingQueue
 
@@ -201,8 +201,8 @@ class QueueState:
     def _turn(self, job: Job) -> tuple[float, int, int, str]:
         if job.entry is None:
             return 0.0, 0, 0, ""
-        rank, time, sequence, _ = job.entry
-        return time if self._by_created else job.runnable_since, rank, sequence, job.id
+        rank, time, sequence, name, _ = job.entry
+        return time if self._by_created else job.runnable_since, rank, sequence, name
 
     def fronts(self) -> list[tuple[Job, Lane]]:
         """Return the front jobs of all shares, blocked ones too, in the order shares are served."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from quota_scheduler.demand import make_demand
 from quota_scheduler.exceptions import DocumentError, QuotaSchedulerError
-from quota_scheduler.job import Job, JobState, PreemptionKind
+from quota_scheduler.job import Job
+from quota_scheduler.job_state import JobState, PreemptionKind
 from quota_scheduler.policy_document import dump_policy, load_policy, require_mapping
 from quota_scheduler.scheduler import Scheduler
 

@@ -17,18 +17,20 @@ from quota_scheduler.assumptions import Assumptions
 from quota_scheduler.blocked import BlockedReason
 from quota_scheduler.exceptions import JobError, PolicyError
 from quota_scheduler.findings import Finding, Level
-from quota_scheduler.job import Job, JobState
+from quota_scheduler.job_state import JobState
 from quota_scheduler.outcome import Decision, Outcome, OutcomeKind, Victim
 from quota_scheduler.outlook import Trial
 from quota_scheduler.queue_state import QueueState
-from quota_scheduler.scheduling_pass import Action, action_for_claimant, next_action
+from quota_scheduler.scheduling_pass import action_for_claimant, next_action
 from quota_scheduler.time_limits import reason_code
 from quota_scheduler.value_rules import MAX_PRIORITY, check_priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from quota_scheduler.job import PreemptionKind
+    from quota_scheduler.action import Action
+    from quota_scheduler.job import Job
+    from quota_scheduler.job_state import PreemptionKind
     from quota_scheduler.ledger import Figures
     from quota_scheduler.policy import QuotaPolicy, QuotaShare
     from quota_scheduler.queue_state import Lane

@@ -7,10 +7,10 @@ out on its own. What a pass costs depends on the shares and units, not on the jo
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from quota_scheduler.job import Job, PreemptionKind
+from quota_scheduler.action import Action, Rule
+from quota_scheduler.job_state import PreemptionKind
 from quota_scheduler.outlook import Outlook, Trial
 from quota_scheduler.victims import borrowers_to_stop, lower_priority_jobs, without_needless
 
@@ -18,48 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from quota_scheduler.attention import Attention
+    from quota_scheduler.job import Job
     from quota_scheduler.job_class import JobClass
     from quota_scheduler.queue_state import Lane, QueueState
 
-__all__ = ["Action", "Rule", "action_for_claimant", "action_for_front", "next_action"]
-
-
-class Rule(str, Enum):
-    """The clause of contract.md section 3 an action follows."""
-
-    OWN_QUOTA = "own-quota"
-    RECLAIM = "reclaim"
-    BORROW = "borrow"
-    IN_SHARE = "in-share"
-    LOWERED_LIMIT = "lowered-limit"
-    """Assumption A12, where it is flipped."""
+__all__ = ["action_for_claimant", "action_for_front", "next_action"]
 
 
 _OWN_QUOTA, _BORROW = Rule.OWN_QUOTA, Rule.BORROW  # before Python 3.12, naming a member costs as much as a call
-
-
-class Action(NamedTuple):
-    """One step of a pass.
-
-    Attributes
-    ----------
-    rule : Rule
-        Own quota and borrow dispatch `job`; the others stop `victims` for it.
-    job : Job or None
-        The beneficiary; None where limits were lowered and nobody claims.
-    lane : Lane or None
-        The beneficiary's lane.
-    victims : tuple of (Job, PreemptionKind)
-        Jobs to stop, in order of choice.
-    taken_over : tuple of Job
-        Jobs already stopping for a job that would borrow, which now stop for `job`.
-    """
-
-    rule: Rule
-    job: Job | None
-    lane: Lane | None
-    victims: tuple[tuple[Job, PreemptionKind], ...] = ()
-    taken_over: tuple[Job, ...] = ()
 
 
 def next_action(state: QueueState) -> Action | None:

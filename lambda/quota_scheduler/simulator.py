@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from quota_scheduler.exceptions import JobError
 from quota_scheduler.job import Job
 from quota_scheduler.outcome import OutcomeKind
+from quota_scheduler.result_builder import ResultBuilder
 from quota_scheduler.scheduler import Scheduler
-from quota_scheduler.simulation_result import ResultBuilder, SimulationResult
+from quota_scheduler.simulation_settings import SimulationSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,35 +19,14 @@ if TYPE_CHECKING:
     from quota_scheduler.outcome import Outcome
     from quota_scheduler.policy import QuotaPolicy
     from quota_scheduler.simulation_recorder import SimulationObserver
+    from quota_scheduler.simulation_result import SimulationResult
     from quota_scheduler.time_limits import TimeLimit
     from quota_scheduler.workload import Workload, WorkloadJob
 
-__all__ = ["SimulationSettings", "simulate"]
+__all__ = ["simulate"]
 
 _NEVER = float("inf")
 _DISPATCHED = OutcomeKind.DISPATCHED  # before Python 3.12, naming a member costs as much as a call
-
-
-@dataclass(frozen=True)
-class SimulationSettings:
-    """How jobs behave in a simulation.
-
-    Parameters
-    ----------
-    preemption_seconds : float
-        Time between the start of a preemption and the moment the job has stopped.
-    checkpoint_seconds : float, optional
-        A preempted job resumes from the last multiple of this much work; None restarts it.
-    """
-
-    preemption_seconds: float = 20.0
-    checkpoint_seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.preemption_seconds < _NEVER:
-            raise JobError(f"preemption of {self.preemption_seconds} s is not allowed: use 0 or more")
-        if self.checkpoint_seconds is not None and not 0 < self.checkpoint_seconds < _NEVER:
-            raise JobError(f"checkpoint interval of {self.checkpoint_seconds} s is not allowed: use more than 0")
 
 
 def simulate(
@@ -102,17 +80,21 @@ def simulate(
     return run.result.build()
 
 
-@dataclass(eq=False, slots=True)
 class _SimulatedJob(Job):
     """A job, its work, and how much of it is done.
 
     Its times are those of the last outcome that was followed; the scheduler may be further on.
     """
 
-    duration: float = 0.0
-    done: float = 0.0
-    began: float | None = None
-    stopped_at: float = 0.0
+    __slots__ = ("began", "done", "duration", "stopped_at")
+
+    def __init__(self, plan: WorkloadJob) -> None:
+        super().__init__(plan.id, plan.share, plan.demand, plan.priority, plan.submit)
+        self.preemption_retries = plan.preemption_retries
+        self.duration = plan.duration
+        self.done = 0.0
+        self.began: float | None = None
+        self.stopped_at = 0.0
 
 
 class _Simulation:
@@ -196,9 +178,7 @@ class _Simulation:
         if plan.share not in self._open:
             self.result.rejected(plan.share)
             return
-        job = _SimulatedJob(plan.id, plan.share, plan.demand, plan.priority, plan.submit)
-        job.preemption_retries = plan.preemption_retries
-        job.duration = plan.duration
+        job = _SimulatedJob(plan)
         self.scheduler.submit(job, plan.submit)
         if self._observer is not None:
             self._observer.submitted(job, plan.submit)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quota_scheduler.job import PreemptionKind
+    from quota_scheduler.job_state import PreemptionKind
 
 __all__ = ["CapacityCurves", "PreemptionLink", "ShareCurves", "Timeline"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quota_scheduler.job import Job
+    from quota_scheduler.job import Entry, Job
 
 __all__ = ["WaitingQueue"]
 
@@ -30,7 +30,7 @@ class WaitingQueue:
     __slots__ = ("_gone", "_heap", "front")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, float, int, Job]] = []
+        self._heap: list[Entry] = []
         self._gone = 0
         self.front: Job | None = None
 
@@ -39,7 +39,8 @@ class WaitingQueue:
 
     def add(self, job: Job, time: float) -> None:
         """Add `job` with its place among equal priorities given by `time`, in seconds."""
-        job.entry = entry = (-(job.priority or 0), time, job.sequence, job)
+        entry: Entry = (-(job.priority or 0), time, job.sequence, job.id, job)
+        job.entry = entry
         heap = self._heap
         heappush(heap, entry)
         if heap[0] is entry:
@@ -51,10 +52,10 @@ class WaitingQueue:
         heap = self._heap
         if self.front is job:
             heappop(heap)
-            while heap and heap[0][3].entry is not heap[0]:
+            while heap and heap[0][4].entry is not heap[0]:
                 heappop(heap)
                 self._gone -= 1
-            self.front = heap[0][3] if heap else None
+            self.front = heap[0][4] if heap else None
         else:
             self._gone += 1
             if self._gone > 32 and self._gone * 2 > len(heap):
@@ -71,11 +72,11 @@ class WaitingQueue:
 
     def first(self, count: int) -> list[Job]:
         """Return the first `count` jobs in order."""
-        return [entry[3] for entry in nsmallest(count, self._live())]
+        return [entry[4] for entry in nsmallest(count, self._live())]
 
     def __iter__(self) -> Iterator[Job]:
         """Iterate over all jobs, in no order."""
-        return (entry[3] for entry in self._live())
+        return (entry[4] for entry in self._live())
 
-    def _live(self) -> Iterator[tuple[int, float, int, Job]]:
-        return (entry for entry in self._heap if entry[3].entry is entry)
+    def _live(self) -> Iterator[Entry]:
+        return (entry for entry in self._heap if entry[4].entry is entry)

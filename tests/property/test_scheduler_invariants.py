@@ -27,8 +27,8 @@ from quota_scheduler import (
 from quota_scheduler.scheduling_pass import next_action
 
 if TYPE_CHECKING:
+    from quota_scheduler.action import Action
     from quota_scheduler.queue_state import QueueState
-    from quota_scheduler.scheduling_pass import Action
 
 UNITS = ("ml.g5.xlarge", "ml.p4d.24xlarge")
 SHARING = st.one_of(

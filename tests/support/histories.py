@@ -23,7 +23,7 @@ from quota_scheduler import (
     dump_policy,
     make_demand,
 )
-from quota_scheduler.scheduling_pass import Action, Rule
+from quota_scheduler.action import Action, Rule
 
 __all__ = ["Shape", "Writer", "faithful", "random_policy", "step", "writer_for", "written"]
 

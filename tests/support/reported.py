@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from constructs_qm.report.simulation_page import simulation_page
 from quota_scheduler.simulation_recorder import SimulationRecorder
-from quota_scheduler.simulator import SimulationSettings, simulate
+from quota_scheduler.simulation_settings import SimulationSettings
+from quota_scheduler.simulator import simulate
 from quota_scheduler.workload import RowReport, Workload, WorkloadJob
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import pytest
 from support.lab import BORROW, G5, LEND, RESERVE, Lab, share
 
 from quota_scheduler import Decision, JobError, Outcome, OutcomeKind, PreemptionKind, ResourceSharing, Victim
+from quota_scheduler.action import Rule
 from quota_scheduler.explain import explain, moment
 from quota_scheduler.ledger import Figures
-from quota_scheduler.scheduling_pass import Rule
 
 P4 = "ml.p4d.24xlarge"
 

@@ -6,7 +6,7 @@ import pytest
 from support.lab import BORROW, G5, LEND, RESERVE, Lab, share
 
 from quota_scheduler import JobError, ResourceSharing, make_demand
-from quota_scheduler.scheduling_pass import Rule
+from quota_scheduler.action import Rule
 
 P5 = "ml.p5.48xlarge"
 

@@ -10,7 +10,8 @@ from support.lab import BORROW, G5, LEND, RESERVE, share
 from quota_scheduler import JobError, QuotaPolicy, QuotaShare, TimeLimit, VictimOrder
 from quota_scheduler.assumptions import Assumptions
 from quota_scheduler.simulation_result import SimulationResult, Spread
-from quota_scheduler.simulator import SimulationSettings, simulate
+from quota_scheduler.simulation_settings import SimulationSettings
+from quota_scheduler.simulator import simulate
 from quota_scheduler.time_limits import REASONS
 from quota_scheduler.workload import RowReport, Workload, WorkloadJob
 from quota_scheduler.workload_generator import ShareLoad, generate

@@ -11,7 +11,8 @@ from support.lab import BORROW, G5, LEND, RESERVE, share
 
 from quota_scheduler import PreemptionKind, QuotaPolicy, TimeLimit
 from quota_scheduler.simulation_recorder import SimulationRecorder
-from quota_scheduler.simulator import SimulationSettings, simulate
+from quota_scheduler.simulation_settings import SimulationSettings
+from quota_scheduler.simulator import simulate
 from quota_scheduler.time_limits import REASONS
 from quota_scheduler.time_sums import TimeSums
 from quota_scheduler.timeline import PreemptionLink, Timeline
