@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Edit", "PolicyTimeline", "load_policy_timeline"]
 
 Edit: TypeAlias = "Callable[[QuotaPolicy], QuotaPolicy | None]"
+_Policies: TypeAlias = "tuple[QuotaPolicy, ...]"
 
 _TOGETHER = 8
-"""Edits of one second whose orders are all tried; later ones of that second are left out."""
+"""Edits of one second whose orders are all tried; of more, one order and its reverse, which hold every two both ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class PolicyTimeline:
             edited = [edit(policy) or policy for policy in last.policies]
             self._versions.insert(place + 1, _Version(at, _distinct([*last.policies, *edited])))
         elif last.edits and at.lo <= last.since.hi:
-            edits = (*last.edits, edit)[:_TOGETHER]
+            edits = (*last.edits, edit)
             since = Span(last.since.lo, max(last.since.hi, at.hi))
             self._versions[place] = _edited(self._versions[place - 1], since, edits)
         else:
@@ -144,14 +145,34 @@ class PolicyTimeline:
 
 
 def _edited(base: _Version, since: Span, edits: tuple[Edit, ...]) -> _Version:
-    """Return what edits in any order may make of a version: from every subset of them, by one more."""
-    reached: dict[int, tuple[QuotaPolicy, ...]] = {0: base.policies}
+    """Return what edits, which may have come in any order, may make of a version."""
+    tried = _in_any_order if len(edits) <= _TOGETHER else _in_two_orders
+    ends, passing = tried(base.policies, edits)
+    return _Version(since, ends, passing, edits)
+
+
+def _in_any_order(policies: _Policies, edits: tuple[Edit, ...]) -> tuple[_Policies, _Policies]:
+    """Return where edits may lead to, and what they may pass: from every subset of them, by one more."""
+    reached: dict[int, _Policies] = {0: policies}
     everything = (1 << len(edits)) - 1
     for done in range(1, everything + 1):
         steps = [(edit, done & ~(1 << bit)) for bit, edit in enumerate(edits) if done >> bit & 1]
         reached[done] = _distinct([edit(policy) or policy for edit, before in steps for policy in reached[before]])
     ends = reached.pop(everything)
-    return _Version(since, ends, _distinct([policy for policies in reached.values() for policy in policies]), edits)
+    return ends, _distinct([policy for policies in reached.values() for policy in policies])
+
+
+def _in_two_orders(policies: _Policies, edits: tuple[Edit, ...]) -> tuple[_Policies, _Policies]:
+    """Return where edits lead to in the order given or in its reverse, and what they pass on the way."""
+    ends, passing = [], []
+    for order in (edits, edits[::-1]):
+        for policy in policies:
+            edited = policy
+            for edit in order:
+                passing.append(edited)
+                edited = edit(edited) or edited
+            ends.append(edited)
+    return _distinct(ends), _distinct(passing)
 
 
 def _distinct(policies: list[QuotaPolicy]) -> tuple[QuotaPolicy, ...]:
