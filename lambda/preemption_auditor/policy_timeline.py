@@ -20,7 +20,7 @@ Edit: TypeAlias = "Callable[[QuotaPolicy], QuotaPolicy | None]"
 _Policies: TypeAlias = "tuple[QuotaPolicy, ...]"
 
 _TOGETHER = 8
-"""Edits of one second whose orders are all tried; of more, one order and its reverse, which hold every two both ways."""
+"""Edits of one second whose orders are all tried; of more, one order and its reverse."""
 
 
 @dataclass(frozen=True, slots=True)
