@@ -223,8 +223,8 @@ class PreemptionAuditor(AuditorMetrics):
         self._alarms.watch_queue(queue)
 
     def grant_read_findings(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let `grantee` read the findings in the table, and nothing else in it."""
-        findings = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["FINDINGS#*"]}}
+        """Let `grantee` read findings and coverage in the table, as ``batch-quota audit --queue`` does."""
+        findings = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["FINDINGS#*", "QUEUES", "STATE#*"]}}
         reads = ["dynamodb:GetItem", "dynamodb:Query"]
         given = grant(grantee, Permission(reads, [self.table.table_arn], findings))
         return given if self._key is None else given.combine(self._key.grant_decrypt(grantee))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 
 from constructs_qm import PreemptionAuditor, TrainingJobQueue
+from constructs_qm.deployed_audit import read_deployed_audit
+from quota_scheduler import DocumentError
 
 boto3 = pytest.importorskip("boto3")
 pytest.importorskip("moto")
@@ -45,6 +49,38 @@ class Calls:
         if self._watching:
             action = f"{model.service_model.service_name}:{model.name}"
             self.actions.add(OTHERWISE_NAMED.get(action, action))
+
+
+def test_whoever_may_read_findings_may_run_the_audit_command(
+    endpoint: Endpoint, render: Callable[[cdk.Stack], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers.overbooked(endpoint)
+    handlers.findings_bus(endpoint)
+    handlers.deliver(endpoint)
+    handlers.judge.handler({}, handlers.CONTEXT)
+    partitions: set[tuple[str, str]] = set()
+
+    def note(params: dict[str, Any], model: Any, **_: Any) -> None:
+        key = params.get("Key", {}).get("pk") or params["ExpressionAttributeValues"][":pk"]
+        partitions.add((f"dynamodb:{model.name}", key["S"]))
+
+    boto3.setup_default_session()
+    boto3.DEFAULT_SESSION.events.register("provide-client-params.dynamodb.*", note)
+    assert read_deployed_audit("queue", handlers.TABLE)["findings"]
+    with pytest.raises(DocumentError, match="use queue"):
+        read_deployed_audit("other", handlers.TABLE)
+
+    stack = cdk.Stack(cdk.App(), "Stack")
+    arn = "arn:aws:batch:us-east-1:123456789012:job-queue/queue"
+    auditor = PreemptionAuditor(stack, "Auditor", queue=TrainingJobQueue.from_training_job_queue_arn(stack, "Q", arn))
+    auditor.grant_read_findings(iam.Role(stack, "Reader", assumed_by=iam.AccountRootPrincipal()))
+    resources = render(stack)
+    (policy,) = (item for name, item in resources.items() if name.startswith("ReaderDefaultPolicy"))
+    (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+    patterns = statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    assert {action for action, _ in partitions} == set(statement["Action"])
+    assert all(any(fnmatchcase(key, pattern) for pattern in patterns) for _, key in partitions)
+    assert not any(fnmatchcase("EVENTS#queue", pattern) for pattern in patterns)
 
 
 @pytest.fixture(scope="module")

@@ -435,7 +435,7 @@ class TestFails:
 
 
 class TestReaders:
-    def test_grant_shows_findings_and_nothing_else(
+    def test_grant_shows_findings_and_coverage_and_no_events(
         self, stack: cdk.Stack, queue: QuotaManagedQueue, render: Render
     ) -> None:
         auditor = PreemptionAuditor(stack, "Auditor", queue=queue)
@@ -447,7 +447,7 @@ class TestReaders:
             "Action": ["dynamodb:GetItem", "dynamodb:Query"],
             "Effect": "Allow",
             "Resource": "<AuditorTable.Arn>",
-            "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["FINDINGS#*"]}},
+            "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["FINDINGS#*", "QUEUES", "STATE#*"]}},
         }
 
     def test_another_account_makes_rules_of_its_own(
