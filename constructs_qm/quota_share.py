@@ -134,7 +134,7 @@ class QuotaShare(QuotaShareBase):
 
     @classmethod
     def from_quota_share_arn(cls, scope: Construct, id: str, quota_share_arn: str) -> QuotaShareBase:
-        """Import a share by its ARN.
+        """Import a share by its ARN, in the account and Region that the ARN names.
 
         Raises
         ------

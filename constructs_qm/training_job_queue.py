@@ -102,6 +102,8 @@ class TrainingJobQueueBase(QueueGrants, QueueMetrics, QueueEvents):
         ----------
         id : str
             Id of the share in the queue, and its name unless `quota_share_name` gives another.
+        capacity, sharing, quota_share_name, in_share_preemption, enabled, removal_policy
+            As QuotaShare takes them.
 
         Raises
         ------

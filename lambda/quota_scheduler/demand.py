@@ -16,6 +16,7 @@ from quota_scheduler.value_rules import is_whole
 __all__ = ["Demand", "demand_from_payload", "make_demand"]
 
 Demand: TypeAlias = tuple[tuple[str, int], ...]
+"""Instances a job needs: pairs of capacity unit and number, sorted by unit; made by :func:`make_demand`."""
 
 
 def make_demand(instances: object) -> Demand:

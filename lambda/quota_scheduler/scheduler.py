@@ -138,13 +138,24 @@ class Scheduler:
         """Take a job as already holding since `dispatched_at`, without any scheduling.
 
         Its share may be DISABLED since. Among equal times the one placed later counts as dispatched later.
+
+        Raises
+        ------
+        JobError
+            The share is unknown, the id is taken, or a value isn't allowed.
         """
         self._take(job, accepted=True)
         job.attempts_used = 1
         self.state.hold(job, dispatched_at)
 
     def progress(self, job_id: str, state: JobState, now: float) -> None:
-        """Record that a holding job is STARTING or RUNNING from `now` on."""
+        """Record that a holding job is STARTING or RUNNING from `now` on, in seconds.
+
+        Raises
+        ------
+        JobError
+            The job is unknown, has ended, or isn't dispatched.
+        """
         job = self._holding(job_id)
         if state is JobState.RUNNING and job.state is not JobState.RUNNING:
             job.started_at = now
@@ -152,7 +163,13 @@ class Scheduler:
         job.state = state
 
     def note_preemption(self, job_id: str, kind: PreemptionKind, until: float) -> None:
-        """Record that a holding job is being preempted, for whom isn't known, and stops at `until`, in seconds."""
+        """Record that a holding job is being preempted, for whom isn't known, and stops at `until`, in seconds.
+
+        Raises
+        ------
+        JobError
+            The job is unknown, has ended, or isn't dispatched.
+        """
         job = self._holding(job_id)
         if job.stopping is None:
             job.stopping = kind
@@ -160,13 +177,33 @@ class Scheduler:
             self._arm(until, _Timer.STOPPED, job, job.dispatch_order)
 
     def finish(self, job_id: str) -> None:
-        """End a holding job as SUCCEEDED."""
+        """End a holding job as SUCCEEDED.
+
+        Raises
+        ------
+        JobError
+            The job is unknown, has ended, or isn't dispatched.
+        """
         job = self._holding(job_id)
         self._leave_capacity(job)
         self._close(job, _SUCCEEDED)
 
     def fail(self, job_id: str, now: float, reason: str = "") -> JobState:
-        """End an attempt that failed; return RUNNABLE where the job is retried, else FAILED."""
+        """End an attempt that failed; return RUNNABLE where the job is retried, else FAILED.
+
+        Parameters
+        ----------
+        job_id : str
+        now : float
+            Seconds.
+        reason : str
+            What the job's retry strategy decides by (facts.md: service-job-retries).
+
+        Raises
+        ------
+        JobError
+            The job is unknown, has ended, or isn't dispatched.
+        """
         job = self._holding(job_id)
         self._end_attempt(job, now, reason)
         return job.state
@@ -175,6 +212,11 @@ class Scheduler:
         """Put a holding job back to RUNNABLE since SageMaker lacks capacity; this uses no attempt.
 
         It shows the capacity reason, and isn't tried again, until `retry_at`, in seconds.
+
+        Raises
+        ------
+        JobError
+            The job is unknown, has ended, or isn't dispatched.
         """
         job = self._holding(job_id)
         self._leave_capacity(job)
@@ -183,7 +225,13 @@ class Scheduler:
         self._arm(retry_at, _Timer.CAPACITY_RETRY, job, job.runnable_since)
 
     def terminate(self, job_id: str) -> None:
-        """End a job at once as FAILED, whatever its state."""
+        """End a job at once as FAILED, whatever its state.
+
+        Raises
+        ------
+        JobError
+            The job is unknown or has ended.
+        """
         job = self._known(job_id)
         if job.state.holds:
             self._leave_capacity(job)
@@ -192,7 +240,13 @@ class Scheduler:
         self._close(job, JobState.FAILED)
 
     def set_priority(self, job_id: str, priority: int) -> None:
-        """Change the priority of a job, waiting or holding (UpdateServiceJob)."""
+        """Change the priority of a job, waiting or holding (UpdateServiceJob).
+
+        Raises
+        ------
+        JobError
+            The job is unknown or has ended, or the priority is outside 0 to 9999.
+        """
         for problem in check_priority(priority):
             raise JobError(problem)
         self.state.set_priority(self._known(job_id), priority)
