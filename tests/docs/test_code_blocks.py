@@ -124,6 +124,7 @@ def test_a_pages_blocks_run(
     names: dict[str, Any] = {"__name__": "documentation", **READERS_NAMES.get(page_id(page), {})}
     printed = ""
     for block in blocks_of(page):
+        os.chdir(folder)  # every block begins there, whatever the one before changed to
         if block.title and not block.snippets:
             Path(block.title).write_text(block.text)
         if block.reason:
