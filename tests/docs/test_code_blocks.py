@@ -1,8 +1,8 @@
 """Every block of code in the README and the documentation runs, or says why it can't and is parsed.
 
-The blocks of a page are run in order, as a reader would, in a folder where the checkout's files are: a block with a
-title is the file of that name; a console block shows commands and, below each, what it prints; a text block after
-Python shows what that prints; YAML, JSON and CSV have to be what some command takes.
+The blocks of a page are run in order, as a reader would, each beginning in a folder where the checkout's files are: a
+block with a title is the file of that name; a console block shows commands and, below each, what it prints; a text
+block after Python shows what that prints; YAML, JSON and CSV have to be what some command takes.
 """
 
 from __future__ import annotations
