@@ -136,6 +136,13 @@ class QuotaShare(QuotaShareBase):
     def from_quota_share_arn(cls, scope: Construct, id: str, quota_share_arn: str) -> QuotaShareBase:
         """Import a share by its ARN, in the account and Region that the ARN names.
 
+        Parameters
+        ----------
+        scope : Construct
+        id : str
+        quota_share_arn : str
+            ``arn:…:job-queue/QUEUE/quota-share/NAME``; may be a token.
+
         Raises
         ------
         PropError
@@ -150,6 +157,15 @@ class QuotaShare(QuotaShareBase):
         cls, scope: Construct, id: str, *, quota_share_name: str, job_queue: IJobQueueRef
     ) -> QuotaShareBase:
         """Import a share by its name and its queue.
+
+        Parameters
+        ----------
+        scope : Construct
+        id : str
+        quota_share_name : str
+            1 to 128 characters of ``A-Z a-z 0-9 - _``, or a token.
+        job_queue : IJobQueueRef
+            Ours, the CDK's or imported.
 
         Raises
         ------

@@ -102,6 +102,13 @@ class QuotaSharePolicy(QuotaSharePolicyBase):
     def from_quota_share_policy_arn(cls, scope: Construct, id: str, scheduling_policy_arn: str) -> QuotaSharePolicyBase:
         """Import a policy by its ARN.
 
+        Parameters
+        ----------
+        scope : Construct
+        id : str
+        scheduling_policy_arn : str
+            ``arn:…:scheduling-policy/NAME``; may be a token.
+
         Raises
         ------
         PropError
@@ -115,6 +122,13 @@ class QuotaSharePolicy(QuotaSharePolicyBase):
         cls, scope: Construct, id: str, *, scheduling_policy_name: str
     ) -> QuotaSharePolicyBase:
         """Import a policy of the stack's own account and Region by its name.
+
+        Parameters
+        ----------
+        scope : Construct
+        id : str
+        scheduling_policy_name : str
+            1 to 128 characters of ``A-Z a-z 0-9 - _``, or a token.
 
         Raises
         ------

@@ -125,6 +125,13 @@ class ServiceEnvironment(ServiceEnvironmentBase):
     ) -> ServiceEnvironmentBase:
         """Import an environment by its ARN; rules that need its capacity are skipped (QM015).
 
+        Parameters
+        ----------
+        scope : Construct
+        id : str
+        service_environment_arn : str
+            ``arn:…:service-environment/NAME``; may be a token.
+
         Raises
         ------
         PropError

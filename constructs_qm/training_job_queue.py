@@ -254,6 +254,13 @@ class TrainingJobQueue(OwnedJobQueue):
     def from_training_job_queue_arn(cls, scope: Construct, id: str, job_queue_arn: str) -> TrainingJobQueueBase:
         """Import a queue by its ARN; rules over its whole policy are left to whoever owns it.
 
+        Parameters
+        ----------
+        scope : Construct
+        id : str
+        job_queue_arn : str
+            ``arn:…:job-queue/NAME``; may be a token.
+
         Raises
         ------
         PropError
@@ -266,6 +273,15 @@ class TrainingJobQueue(OwnedJobQueue):
         cls, scope: Construct, id: str, *, job_queue_arn: str, service_environment: IServiceEnvironmentRef
     ) -> TrainingJobQueueBase:
         """Import a queue with its environment, so that shares added here are checked against its capacity.
+
+        Parameters
+        ----------
+        scope : Construct
+        id : str
+        job_queue_arn : str
+            ``arn:…:job-queue/NAME``; may be a token.
+        service_environment : IServiceEnvironmentRef
+            Ours, the CDK's or imported; with a known capacity, shares are checked against it.
 
         Raises
         ------

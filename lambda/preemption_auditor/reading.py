@@ -147,7 +147,15 @@ def _read_look_up(kind: str, name: str, time: int, detail: Mapping[str, Any]) ->
 
 
 def only_events(lines: Iterable[Mapping[str, Any] | str | bytes], ids: Collection[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield the events of a recording whose id is one of `ids`: what a finding's witness replays."""
+    """Yield the events of a recording whose id is one of `ids`: what a finding's witness replays.
+
+    Parameters
+    ----------
+    lines : iterable of mapping, str or bytes
+        As :func:`~preemption_auditor.audit` takes them.
+    ids : collection of str
+        Ids of events, such as a finding's ``events``.
+    """
     for line in lines:
         for event in unwrap(line):
             if not isinstance(event, Skipped) and event.get("id") in ids:
