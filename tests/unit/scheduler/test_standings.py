@@ -44,6 +44,14 @@ def test_nobody_lends_more_than_is_idle() -> None:
     assert standing(lab, "B") == (0, 1, 0, 1, 1)
 
 
+def test_idle_is_what_the_limit_leaves() -> None:
+    lab = Lab(12, share("A", 8, LEND), share("B", 4, RESERVE))
+    lab.submit("a", "A", 3)
+    lab.submit("b", "B", 1)
+    assert standing(lab, "A") == (3, 8, 0, 5, 0)
+    assert standing(lab, "B") == (1, 4, 0, 3, 0)
+
+
 def test_units_without_limit_and_use_are_left_out() -> None:
     lab = Lab({G5: 2, P5: 2}, share("A", {G5: 1}, BORROW), share("B", {G5: 1, P5: 2}))
     ledger = lab.scheduler.state.ledger
