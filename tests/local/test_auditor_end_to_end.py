@@ -19,6 +19,8 @@ from local.world import World
 from constructs_qm.local import Rogue, Settings, SteppedClock, mock_quota_management
 from constructs_qm.local.cdk_cli import CdkCli
 from constructs_qm.local.server import start
+from preemption_auditor import AuditSettings, Delivery, audit
+from quota_scheduler import QuotaPolicy, QuotaShare, ResourceSharing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +31,10 @@ ROOT = Path(__file__).parents[2]
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
 APP = Path(__file__).with_name("auditor_app.py")
 HOUR = 3600
+G5 = "ml.g5.xlarge"
+WILD = QuotaPolicy(
+    {G5: 3}, (QuotaShare("R", {G5: 1}, ResourceSharing.reserve()), QuotaShare("L", {G5: 1}, ResourceSharing.lend()))
+)
 ACCOUNT = "123456789012"
 
 
@@ -185,6 +191,27 @@ def in_process(tmp_path: Path) -> Iterator[Callable[[], Audited]]:
 
 def test_findings_of_a_rogue_queue_and_none_of_a_faithful_one(in_process: Callable[[], Audited]) -> None:
     check(in_process())
+
+
+def test_the_archive_can_be_audited_again(in_process: Callable[[], Audited]) -> None:
+    audited = in_process()
+    (offender,) = audited.break_the_reserve()
+    client = audited.world.client("events")
+    url = audited.world.client("sqs").create_queue(QueueName="again")["QueueUrl"]
+    client.put_rule(Name="again", EventPattern='{"replay-name": ["again"]}')
+    client.put_targets(Rule="again", Targets=[{"Id": "queue", "Arn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:again"}])
+    archive = client.describe_archive(ArchiveName=audited.name("Archive"))
+    client.start_replay(
+        ReplayName="again",
+        EventSourceArn=archive["ArchiveArn"],
+        EventStartTime=0,
+        EventEndTime=time.time(),
+        Destination={"Arn": archive["EventSourceArn"]},
+    )
+    recording = audited.messages(url)
+    assert len(recording) == archive["EventCount"]
+    report = audit(recording, WILD, AuditSettings(Delivery.COMPLETE))
+    assert [finding.rule for finding in report.findings if offender in finding.jobs] == ["QM-A03"]
 
 
 @pytest.mark.slow
