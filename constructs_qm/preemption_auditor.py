@@ -99,7 +99,7 @@ class PreemptionAuditor(AuditorMetrics):
     bundle_powertools : bool
         Whether pip puts Powertools into the code at synthesis instead. Needs pip and a package index.
     judge_memory_size : int
-        MB of the judge; 1,024 do for about 100,000 waiting jobs.
+        MB of the judge; 1,024 do for tens of thousands of waiting jobs.
 
     Raises
     ------
