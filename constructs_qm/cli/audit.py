@@ -98,7 +98,8 @@ def audit(
             raise typer.BadParameter(f"--queue tells what a deployed auditor found: leave {', '.join(given)} out")
         if table is None:
             raise typer.BadParameter("--queue needs --table NAME, or AUDITOR_TABLE: the deployed auditor's table")
-        document = read_deployed_audit(queue, table, endpoint_url=endpoint_url, region=region)
+        with show_progress(f"reading {table}"):
+            document = read_deployed_audit(queue, table, endpoint_url=endpoint_url, region=region)
     elif events is None or policy is None:
         raise typer.BadParameter("give EVENTS and --policy FILE, or --queue NAME of a deployed auditor")
     elif endpoint_url is not None or region is not None:

@@ -63,6 +63,7 @@ def demo(
             print_text(console, f"differs from the article: {difference}", style="bold red")
         if not step.differs:
             console.print("as in the article", style="green")
+        waiting.enter_context(show_progress("going on"))
 
     with ExitStack() as waiting:
         waiting.enter_context(show_progress(f"deploying {app}" if app else "starting the endpoint"))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 import yaml
 
+from constructs_qm.cli.console import show_progress
 from constructs_qm.deployment.export import export_queue
 from constructs_qm.deployment.sample import import_sample
 from constructs_qm.validation.deployed_reader import look_up
@@ -57,7 +58,9 @@ def export_deployed(
     batch-quota export --queue training --team vision --region eu-west-1 \
       > quota.yaml
     """
-    _print(export_queue(look_up(queue, endpoint_url, region), team=team, region=region, account=account))
+    with show_progress(f"looking up {queue}"):
+        deployed = look_up(queue, endpoint_url, region)
+    _print(export_queue(deployed, team=team, region=region, account=account))
     return 0
 
 

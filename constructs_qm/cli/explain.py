@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from constructs_qm.cli.console import make_console, print_text
+from constructs_qm.cli.console import make_console, print_text, show_progress
 from constructs_qm.documents import read_document
 from constructs_qm.live_queue import read_live_queue
 from quota_scheduler import DocumentError, QuotaSchedulerError
@@ -112,7 +112,8 @@ def _of_state(document: object, name: str, job: str | None, submit: str | None) 
 
 
 def _look_up(queue: str, endpoint_url: str | None, job: str | None, save: Path | None) -> Any:
-    document = read_live_queue(queue, endpoint_url=endpoint_url, job=job)
+    with show_progress(f"looking up {queue}"):
+        document = read_live_queue(queue, endpoint_url=endpoint_url, job=job)
     if save is not None:
         save.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return document

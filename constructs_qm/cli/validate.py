@@ -108,7 +108,9 @@ def validate(
         _print(Format.JSON if as_json_too else form, rows, acknowledged, None, strict=strict)
         raise malformed[0]
     if queue is not None:
-        shown += _deployed(look_up(queue, endpoint_url), declared, compared=bool(paths))
+        with show_progress(f"looking up {queue}"):
+            deployed = look_up(queue, endpoint_url)
+        shown += _deployed(deployed, declared, compared=bool(paths))
     change = None
     if trace is not None and baseline is not None and not errors_in([item.finding for item in shown]):
         with show_progress("simulating both policies"):
