@@ -49,6 +49,8 @@ def at_terminal(*arguments: object, interrupt_at: str | None = None, **variables
     screen, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     command = [*COMMAND, *map(str, arguments)]
+    # a shell lets what it starts in the background ignore interrupts, and that would be inherited
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment(**variables), cwd=ROOT
     )
