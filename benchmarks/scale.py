@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FEW, MANY = 10_000, 1_000_000
 SEEDS = range(1, 6)
-SPREAD, HEADROOM = 1.0, 1.25
+SPREAD, HEADROOM, LEAST = 1.0, 1.25, 16
 
 
 class _Run(NamedTuple):
@@ -37,7 +37,7 @@ class _Run(NamedTuple):
 
 def measure() -> Iterator[Figure]:
     workload = generated(MANY, spread=SPREAD)
-    policy = policy_for(workload, HEADROOM)
+    policy = policy_for(workload, HEADROOM, LEAST)
     many = _run(policy, workload)
     del workload
     runs = [_run(policy, generated(FEW, seed=seed, spread=SPREAD)) for seed in SEEDS]

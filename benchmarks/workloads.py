@@ -46,13 +46,16 @@ def generated(jobs: int, shares: int = 10, seed: int = 1, spread: float = 2.0) -
     return generate(loads, jobs, seed)
 
 
-def policy_for(workload: Workload, headroom: float = 1.0) -> QuotaPolicy:
-    """Give each team its mean use times `headroom`, rounded up; every second one borrows, all preempt in-share."""
+def policy_for(workload: Workload, headroom: float = 1.0, least: int = 1) -> QuotaPolicy:
+    """Give each team its mean use times `headroom`, rounded up; every second one borrows, all preempt in-share.
+
+    No team has less than `least` instances.
+    """
     use: Counter[str] = Counter()
     for job in workload.jobs:
         use[job.share] += math.ceil(job.duration * sum(count for _, count in job.demand))
     span = workload.jobs[-1].submit - workload.jobs[0].submit
-    limits = {team: max(1, math.ceil(headroom * total / span)) for team, total in sorted(use.items())}
+    limits = {team: max(least, math.ceil(headroom * total / span)) for team, total in sorted(use.items())}
     shares = (
         QuotaShare(
             team,
