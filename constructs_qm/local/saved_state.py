@@ -14,7 +14,6 @@ import threading
 import weakref
 from collections import defaultdict
 from importlib.metadata import version
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -129,8 +128,6 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, _LOCKS):
             return (threading.Lock if isinstance(value, _LOCKS[0]) else threading.RLock), ()
-        if isinstance(value, MappingProxyType):
-            return MappingProxyType, (dict(value),)
         if isinstance(value, weakref.WeakValueDictionary):
             return weakref.WeakValueDictionary, (dict(value),)
         if isinstance(value, defaultdict) and type(value) is not defaultdict:

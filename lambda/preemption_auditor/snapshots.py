@@ -6,19 +6,14 @@ classes and plain containers.
 
 from __future__ import annotations
 
-import copyreg
 import io
 import pickle
 import zlib
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 __all__ = ["FORMAT", "restore", "take_snapshot"]
 
-FORMAT = 1
+FORMAT = 2
 """Grows whenever a state that was kept can't be read any more."""
 _OWN = ("preemption_auditor.", "quota_scheduler.")
 _PLAIN = {
@@ -36,11 +31,7 @@ _PLAIN = {
 
 def take_snapshot(state: object) -> bytes:
     """Return a copy of a state."""
-    buffer = io.BytesIO()
-    pickler = pickle.Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL)
-    pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: _reduced}
-    pickler.dump((FORMAT, state))
-    return zlib.compress(buffer.getvalue(), 1)
+    return zlib.compress(pickle.dumps((FORMAT, state), pickle.HIGHEST_PROTOCOL), 1)
 
 
 def restore(snapshot: bytes) -> Any:
@@ -75,11 +66,3 @@ def _method(owner: object, name: str) -> Any:
     if not type(owner).__module__.startswith(_OWN):
         raise pickle.UnpicklingError(f"{type(owner).__name__}.{name} has no place in a snapshot")
     return getattr(owner, name)
-
-
-def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Callable[..., Any], tuple[dict[Any, Any]]]:
-    return _proxy, (dict(mapping),)
-
-
-def _proxy(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(mapping)

@@ -22,6 +22,12 @@ No tuple of fixed length, since one of those loses its identity where this is co
 
 _SUBMITTED = JobState.SUBMITTED  # before Python 3.12, naming an enum's member costs as much as a call
 
+_OWN = (
+    *("priority", "created", "sequence", "preemption_retries", "retry", "timeout", "state", "stopping", "blocked"),
+    *("runnable_since", "dispatched_at", "started_at", "dispatch_order", "attempts_used", "preemptions"),
+)
+"""What a copied job takes along, beside its id, share and demand."""
+
 
 class Job:
     """A service job, its place in the order and what became of it so far.
@@ -118,6 +124,10 @@ class Job:
         """Its live entry in the waiting queue; for the queue only."""
         self.job_class: JobClass = None  # type: ignore[assignment]
         """Set when the scheduler takes it; for the scheduler only."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # where it waits and holds is its scheduler's to say (scheduler_copy.py)
+        return Job, (self.id, self.share, self.demand), (None, {name: getattr(self, name) for name in _OWN})
 
     def __repr__(self) -> str:
         return f"Job({self.id!r}, {self.share!r}, {self.demand!r}, priority={self.priority}, state={self.state.value})"

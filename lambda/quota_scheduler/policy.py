@@ -143,6 +143,9 @@ class QuotaShare:
     def __deepcopy__(self, memo: object) -> QuotaShare:
         return self
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return QuotaShare, (self.name, dict(self.limits), self.sharing, self.in_share_preemption, self.enabled)
+
     def borrowable(self, unit: str) -> float:
         """Return how many instances of `unit` the borrow limit allows beyond the capacity limit.
 
@@ -188,6 +191,9 @@ class QuotaPolicy:
 
     def __deepcopy__(self, memo: object) -> QuotaPolicy:
         return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return QuotaPolicy, (dict(self.environment), self.shares)
 
     def share(self, name: str) -> QuotaShare:
         """Return the share called `name`; raises KeyError where there is none."""

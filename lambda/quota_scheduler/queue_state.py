@@ -114,7 +114,8 @@ class QueueState:
         self._by_created = assumptions.queue_time is QueueTime.CREATED
         self._newest_first = assumptions.victim_order is VictimOrder.NEWEST_FIRST
         self._requeue_keeps_place = assumptions.requeue_keeps_place
-        self._dispatches = 0
+        self.dispatches = 0
+        """How many there were: the order of the next one."""
         self.misjudged: list[Lane] = []
         """Lanes whose front job isn't shown as blocked though it can never run, or the other way round."""
         self.shares = {share.name: self._new_share(share) for share in policy.shares}
@@ -146,14 +147,32 @@ class QueueState:
         share = self.shares[job.share]
         job_class = share.classes.get(job.demand)
         if job_class is None:
-            units = tuple(unit for unit, _ in job.demand) if self._by_unit else ()
-            lane = share.lanes.get(units)
-            if lane is None:
-                lane = share.lanes[units] = Lane(share)
+            lane = self.lane(share, tuple(unit for unit, _ in job.demand) if self._by_unit else ())
             now, later = (ledger.request(job.share, job.demand) for ledger in (self.ledger, self.later))
             job_class = share.classes[job.demand] = JobClass(now, later, share, lane)
             job_class.blocked = blocked_reason(self.policy, self.assumptions, share.share, job.demand)
         return job_class
+
+    def lane(self, share: ShareState, units: tuple[str, ...]) -> Lane:
+        """Return the lane of a share for jobs that need `units`; without A6's ``UNIT``, that of no units for all."""
+        lane = share.lanes.get(units)
+        if lane is None:
+            lane = share.lanes[units] = Lane(share)
+        return lane
+
+    def put_back(self, job: Job, time: float | None) -> None:
+        """Let a job of another state of this queue hold here as it does there, or wait with the place `time` gives it.
+
+        Jobs that hold come in order of dispatch. The policy has to be adopted afterwards.
+        """
+        job_class = job.job_class = self.class_of(job)
+        if job.state.holds:
+            job_class.hold(1)
+            job_class.share.holding.add(job)
+        elif time is not None:
+            if job.blocked == job_class.blocked:
+                job.blocked = job_class.blocked  # they are told apart by identity
+            job_class.lane.add(job, time)
 
     # -- waiting ----------------------------------------------------------------
 
@@ -255,10 +274,10 @@ class QueueState:
 
     def hold(self, job: Job, now: float) -> None:
         """Let `job` hold its demand from `now`, in seconds."""
-        self._dispatches += 1
+        self.dispatches += 1
         job.state = _SCHEDULED
         job.dispatched_at = now
-        job.dispatch_order = self._dispatches
+        job.dispatch_order = self.dispatches
         job_class = job.job_class
         job_class.hold(1)
         if self.stopping:

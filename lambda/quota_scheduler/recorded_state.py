@@ -17,6 +17,7 @@ from quota_scheduler.job import Job
 from quota_scheduler.job_state import JobState, PreemptionKind
 from quota_scheduler.policy_document import dump_policy, load_policy, require_mapping
 from quota_scheduler.scheduler import Scheduler
+from quota_scheduler.value_rules import check_priority
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,6 +108,9 @@ def job_from_document(entry: Mapping[str, Any]) -> Job:
     retries = entry.get("preemptionRetries")
     if retries is not None and (isinstance(retries, bool) or not isinstance(retries, int) or retries < 0):
         raise DocumentError(f"job {name}: preemptionRetries is {retries!r}: use a whole number of 0 or more")
+    priority = entry.get("priority")
+    for problem in () if priority is None else check_priority(priority):
+        raise DocumentError(f"job {name}: {problem}")
     try:
         demand = make_demand(entry.get("demand"))
     except QuotaSchedulerError as error:
@@ -115,7 +119,7 @@ def job_from_document(entry: Mapping[str, Any]) -> Job:
         id=name,
         share=str(entry.get("share", "")),
         demand=demand,
-        priority=entry.get("priority"),
+        priority=priority,
         created=_time(entry, "createdAt"),
         preemption_retries=retries,
     )

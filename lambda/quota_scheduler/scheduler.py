@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quota_scheduler.assumptions import Assumptions
 from quota_scheduler.blocked import BlockedReason
@@ -21,6 +21,7 @@ from quota_scheduler.job_state import JobState
 from quota_scheduler.outcome import Decision, Outcome, OutcomeKind, Victim
 from quota_scheduler.outlook import Trial
 from quota_scheduler.queue_state import QueueState
+from quota_scheduler.scheduler_copy import record, revive
 from quota_scheduler.scheduling_pass import action_for_claimant, next_action
 from quota_scheduler.time_limits import reason_code
 from quota_scheduler.value_rules import MAX_PRIORITY, check_priority
@@ -99,10 +100,14 @@ class Scheduler:
         self._timer_count = 0
         self._sequence = 0
         self.paused = False
-        self._completed_claims: list[Lane] = []
+        self.completed_claims: list[Lane] = []
+        """Lanes whose victims have all stopped since the last run; for the scheduler only."""
         self._restless = self.assumptions.lowered_limits_preempt
         """Whether a pass can find something to do though no front job asks for it."""
         self._outcomes: list[Outcome] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return revive, (Scheduler, record(self))
 
     @property
     def policy(self) -> QuotaPolicy:
@@ -315,7 +320,7 @@ class Scheduler:
                 self._judge_fronts(now)
             if self.paused:
                 return
-            if self._completed_claims:
+            if self.completed_claims:
                 self._serve_claims(now)
             if not (attention.awake or attention.watching or self._restless or attention.fulfil_wishes()):
                 return
@@ -326,7 +331,7 @@ class Scheduler:
 
     def _serve_claims(self, now: float) -> None:
         """Try the front jobs whose victims have all stopped before anyone else, in the order of shares."""
-        completed, self._completed_claims = self._completed_claims, []
+        completed, self.completed_claims = self.completed_claims, []
         for lane in sorted(completed, key=self.state.turn):
             if (action := action_for_claimant(self.state, lane)) is not None:
                 self._carry_out(action, now)
@@ -437,7 +442,7 @@ class Scheduler:
             job.stopping = None
             lane = self.state.end_stopping(job)
             if lane is not None:
-                self._completed_claims.append(lane)
+                self.completed_claims.append(lane)
         self.state.release(job)
 
     def _close(self, job: Job, state: JobState) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.lab import BORROW, G5, Lab, share
 
-from quota_scheduler import DocumentError, Job, JobError, make_demand
+from quota_scheduler import DocumentError, Job, QuotaSchedulerError, make_demand
 from quota_scheduler.dry_run import DryRun, dry_run, next_decisions, parse_submission
 
 P4 = "ml.p4d.24xlarge"
@@ -122,5 +122,5 @@ def test_fails_for_text_that_says_no_job(text: str, says: str) -> None:
     ],
 )
 def test_fails_for_a_job_that_could_not_be_submitted(text: str, says: str) -> None:
-    with pytest.raises(JobError, match=says):
+    with pytest.raises(QuotaSchedulerError, match=says):
         tried(busy(), text)

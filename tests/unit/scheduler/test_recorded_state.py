@@ -136,7 +136,7 @@ def test_a_paused_queue() -> None:
         (state(job("a", createdAt="now")), "job a: createdAt is 'now'"),
         (state(job("a", createdAt=float("nan"))), "createdAt is nan"),
         (state(job("a", preemptionRetries=-1)), "job a: preemptionRetries is -1"),
-        (state(job("a", priority="high")), "state: scheduling priority 'high' is not allowed"),
+        (state(job("a", priority="high")), "state: job a: scheduling priority 'high' is not allowed"),
         (state(job("a", "Z")), "state: quota share 'Z' is unknown"),
         (state(job("a"), job("a")), "state: job a exists already"),
     ],
