@@ -127,7 +127,7 @@ class Job:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # where it waits and holds is its scheduler's to say (scheduler_copy.py)
-        return Job, (self.id, self.share, self.demand), (None, {name: getattr(self, name) for name in _OWN})
+        return _revive, (self.id, self.share, self.demand, {name: getattr(self, name) for name in _OWN})
 
     def __repr__(self) -> str:
         return f"Job({self.id!r}, {self.share!r}, {self.demand!r}, priority={self.priority}, state={self.state.value})"
@@ -136,3 +136,10 @@ class Job:
     def rank(self) -> int:
         """Its scheduling priority as a number, once the scheduler has taken it."""
         return self.priority or 0
+
+
+def _revive(id: str, share: str, demand: Demand, own: dict[str, Any]) -> Job:
+    job = Job(id, share, demand)
+    for name, value in own.items():
+        setattr(job, name, value)
+    return job
