@@ -1,6 +1,7 @@
 """The code of the Lambda functions: the two packages they are made of, from wherever those are installed.
 
-They are copied without bytecode, so that a wheel, an editable install and a checkout give the same asset.
+They are copied without bytecode and compiled extensions, so that a wheel, an editable install and a checkout give the
+same asset, which runs on the functions' architecture.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ ARCHITECTURE = lambda_.Architecture.ARM_64
 
 PACKAGES = ("preemption_auditor", "quota_scheduler")
 POWERTOOLS = "aws-lambda-powertools[tracer]>=3,<4"
+_COMPILED = ("__pycache__", "*.py[co]", "*.so", "*.pyd")
 _FOR_LAMBDA = ("--platform", "manylinux2014_aarch64", "--python-version", "3.14", "--only-binary", ":all:")
 
 
@@ -50,8 +52,7 @@ def _staged(bundle_powertools: bool) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="constructs-qm-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for package in PACKAGES:
-        bytecode = shutil.ignore_patterns("__pycache__", "*.py[co]")
-        shutil.copytree(_folder_of(package), folder / package, ignore=bytecode)
+        shutil.copytree(_folder_of(package), folder / package, ignore=shutil.ignore_patterns(*_COMPILED))
     if bundle_powertools:
         _install(folder)
     return folder

@@ -561,6 +561,8 @@ class TestCode:
             shutil.copytree(source / package, tmp_path / "site" / package)
             (tmp_path / "site" / package / "__pycache__").mkdir(exist_ok=True)
             (tmp_path / "site" / package / "__pycache__" / "x.pyc").write_text("bytecode")
+            (tmp_path / "site" / package / "job.cpython-311-x86_64-linux-gnu.so").write_text("an extension")
+            (tmp_path / "site" / package / "job.cp311-win_amd64.pyd").write_text("an extension")
             (tmp_path / "site" / package / "__init__.py").touch()
         found = {package: tmp_path / "site" / package for package in lambda_asset.PACKAGES}
         monkeypatch.setattr(lambda_asset, "_folder_of", found.__getitem__)
