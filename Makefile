@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+COMPILING := HATCH_BUILD_HOOK_ENABLE_CUSTOM=1
 
 # quiet and without questions, so that it runs the same at a terminal and in a pipeline
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -37,15 +38,17 @@ format: setup ## format, and mend what can be mended by machine
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-build: setup ## build the sdist and the wheel into dist/
-	$(BIN)/python -m hatchling build $(ARGS)
+build: setup ## build the sdist, and the wheel with the scheduler compiled, into dist/ (needs a C compiler)
+	$(COMPILING) $(BIN)/python -m hatchling build $(ARGS)
 
-compiled: setup ## compile the simulator into build/compiled, for long simulations (needs a C compiler)
-	$(BIN)/python benchmarks/compile_simulator.py build/compiled
+compiled: setup ## build that wheel and unpack it into build/compiled, to be named in PYTHONPATH (needs a C compiler)
+	rm -rf build/wheel build/compiled
+	$(COMPILING) $(BIN)/python -m hatchling build --target wheel --directory build/wheel
+	$(BIN)/python -m zipfile -e build/wheel/*.whl build/compiled
 
-bench: compiled ## run the benchmarks, and that of simulations again with them compiled; ARGS="--trace FILE"
-	$(BIN)/python -m benchmarks $(ARGS)
-	PYTHONPATH=build/compiled $(BIN)/python -m benchmarks --only simulate_speed $(ARGS)
+bench: compiled ## run the benchmarks with the scheduler compiled, and that of simulations again interpreted; ARGS="--trace FILE"
+	PYTHONPATH=build/compiled $(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m benchmarks --only simulate_speed $(ARGS)
 
 docs: setup ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)
