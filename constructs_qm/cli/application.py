@@ -147,7 +147,10 @@ def _make_command(function: Callable[..., int]) -> Any:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(__version__)
+        from quota_scheduler import scheduler
+
+        compiled = not str(scheduler.__file__).endswith(".py")
+        typer.echo(f"{__version__} (scheduler compiled)" if compiled else __version__)
         raise typer.Exit
 
 
