@@ -22,12 +22,14 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.builders.wheel import WheelBuilderConfig
 
 MODULES = (
+    "action",
     "attention",
     "capacity_meter",
     "holding_jobs",
     "job",
     "job_class",
     "ledger",
+    "outcome",
     "outlook",
     "queue_state",
     "result_builder",

@@ -4,6 +4,7 @@ Standard library only: no clock, no thread, no network.
 """
 
 from quota_scheduler.assumptions import Assumptions, HeadOfLine, QueueTime, VictimOrder
+from quota_scheduler.decision import Decision, Victim
 from quota_scheduler.demand import Demand, demand_from_payload, make_demand
 from quota_scheduler.exceptions import (
     DocumentError,
@@ -15,7 +16,7 @@ from quota_scheduler.exceptions import (
 from quota_scheduler.findings import Finding, Level
 from quota_scheduler.job import Job
 from quota_scheduler.job_state import JobState, PreemptionKind
-from quota_scheduler.outcome import Decision, Outcome, OutcomeKind, Victim
+from quota_scheduler.outcome import Outcome, OutcomeKind
 from quota_scheduler.policy import UNLIMITED, QuotaPolicy, QuotaShare, ResourceSharing, SharingStrategy
 from quota_scheduler.policy_document import dump_policy, load_policy
 from quota_scheduler.policy_rules import check_policy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from quota_scheduler.job import Job
@@ -24,7 +24,7 @@ class Rule(str, Enum):
     """Assumption A12, where it is flipped."""
 
 
-class Action(NamedTuple):
+class Action:
     """One step of a pass.
 
     Attributes
@@ -41,8 +41,18 @@ class Action(NamedTuple):
         Jobs already stopping for a job that would borrow, which now stop for `job`.
     """
 
-    rule: Rule
-    job: Job | None
-    lane: Lane | None
-    victims: tuple[tuple[Job, PreemptionKind], ...] = ()
-    taken_over: tuple[Job, ...] = ()
+    __slots__ = ("job", "lane", "rule", "taken_over", "victims")
+
+    def __init__(
+        self,
+        rule: Rule,
+        job: Job | None,
+        lane: Lane | None,
+        victims: tuple[tuple[Job, PreemptionKind], ...] = (),
+        taken_over: tuple[Job, ...] = (),
+    ) -> None:
+        self.rule = rule
+        self.job = job
+        self.lane = lane
+        self.victims = victims
+        self.taken_over = taken_over

@@ -14,8 +14,9 @@ from quota_scheduler.recorded_state import job_from_document
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from quota_scheduler.decision import Decision
     from quota_scheduler.job import Job
-    from quota_scheduler.outcome import Decision, Outcome
+    from quota_scheduler.outcome import Outcome
     from quota_scheduler.scheduler import Scheduler
 
 __all__ = ["DryRun", "decision_document", "dry_run", "next_decisions", "parse_submission"]

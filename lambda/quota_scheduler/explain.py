@@ -15,8 +15,9 @@ from quota_scheduler.scheduling_pass import action_for_front
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from quota_scheduler.decision import Decision
     from quota_scheduler.job import Job
-    from quota_scheduler.outcome import Decision, Outcome
+    from quota_scheduler.outcome import Outcome
     from quota_scheduler.queue_state import QueueState
     from quota_scheduler.scheduler import Scheduler
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HoldingJobs"]
 
-_NONE = float("inf")
+_NONE: Final = float("inf")
 
 
 class HoldingJobs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from quota_scheduler.job_state import JobState
 
@@ -20,7 +20,7 @@ Entry = tuple[Any, ...]
 No tuple of fixed length, since one of those loses its identity where this is compiled.
 """
 
-_SUBMITTED = JobState.SUBMITTED  # before Python 3.12, naming an enum's member costs as much as a call
+_SUBMITTED: Final = JobState.SUBMITTED  # before Python 3.12, naming an enum's member costs as much as a call
 
 _OWN = (
     *("priority", "created", "sequence", "preemption_retries", "retry", "timeout", "state", "stopping", "blocked"),

@@ -5,7 +5,7 @@ The state only records; which jobs run or stop is decided in ``scheduling_pass.p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from quota_scheduler.assumptions import HeadOfLine, QueueTime, VictimOrder
 from quota_scheduler.attention import Attention
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Lane", "QueueState", "ShareState"]
 
 # before Python 3.12, naming an enum's member costs as much as a call
-_SUBMITTED, _RUNNABLE, _SCHEDULED = JobState.SUBMITTED, JobState.RUNNABLE, JobState.SCHEDULED
+_SUBMITTED: Final = JobState.SUBMITTED
+_RUNNABLE: Final = JobState.RUNNABLE
+_SCHEDULED: Final = JobState.SCHEDULED
 
 
 class Lane(WaitingQueue):

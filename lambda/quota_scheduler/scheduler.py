@@ -11,14 +11,15 @@ from __future__ import annotations
 import heapq
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from quota_scheduler.assumptions import Assumptions
 from quota_scheduler.blocked import BlockedReason
+from quota_scheduler.decision import Decision, Victim
 from quota_scheduler.exceptions import JobError, PolicyError
 from quota_scheduler.findings import Finding, Level
 from quota_scheduler.job_state import JobState
-from quota_scheduler.outcome import Decision, Outcome, OutcomeKind, Victim
+from quota_scheduler.outcome import Outcome, OutcomeKind
 from quota_scheduler.outlook import Trial
 from quota_scheduler.queue_state import QueueState
 from quota_scheduler.scheduler_copy import record, revive
@@ -40,8 +41,10 @@ if TYPE_CHECKING:
 __all__ = ["Scheduler"]
 
 # before Python 3.12, naming an enum's member costs as much as a call
-_RUNNABLE, _SCHEDULED, _SUCCEEDED = JobState.RUNNABLE, JobState.SCHEDULED, JobState.SUCCEEDED
-_DISPATCHED = OutcomeKind.DISPATCHED
+_RUNNABLE: Final = JobState.RUNNABLE
+_SCHEDULED: Final = JobState.SCHEDULED
+_SUCCEEDED: Final = JobState.SUCCEEDED
+_DISPATCHED: Final = OutcomeKind.DISPATCHED
 
 _TIMEOUT = "Job attempt duration exceeded timeout"
 

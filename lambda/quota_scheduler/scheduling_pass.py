@@ -7,7 +7,7 @@ out on its own. What a pass costs depends on the shares and units, not on the jo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from quota_scheduler.action import Action, Rule
 from quota_scheduler.job_state import PreemptionKind
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["action_for_claimant", "action_for_front", "next_action"]
 
 
-_OWN_QUOTA, _BORROW = Rule.OWN_QUOTA, Rule.BORROW  # before Python 3.12, naming a member costs as much as a call
+# before Python 3.12, naming an enum's member costs as much as a call
+_OWN_QUOTA: Final = Rule.OWN_QUOTA
+_BORROW: Final = Rule.BORROW
 
 
 def next_action(state: QueueState) -> Action | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from quota_scheduler.job import Job
 from quota_scheduler.outcome import OutcomeKind
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-_NEVER = float("inf")
-_DISPATCHED = OutcomeKind.DISPATCHED  # before Python 3.12, naming a member costs as much as a call
+_NEVER: Final = float("inf")
+_DISPATCHED: Final = OutcomeKind.DISPATCHED  # before Python 3.12, naming a member costs as much as a call
 
 
 def simulate(
@@ -89,9 +89,9 @@ class _SimulatedJob(Job):
     __slots__ = ("began", "done", "duration", "stopped_at")
 
     def __init__(self, plan: WorkloadJob) -> None:
-        super().__init__(plan.id, plan.share, plan.demand, plan.priority, plan.submit)
-        self.preemption_retries = plan.preemption_retries
-        self.duration = plan.duration
+        id, share, submit, duration, demand, priority, preemption_retries = plan
+        super().__init__(id, share, demand, priority, submit, 0, preemption_retries)
+        self.duration = duration
         self.done = 0.0
         self.began: float | None = None
         self.stopped_at = 0.0
