@@ -84,5 +84,4 @@ class Outcome:
         return f"Outcome{self._values()!r}"
 
     def _values(self) -> tuple[Any, ...]:
-        own = self.at, self.kind, self.job, self.before, self.after, self.reason, self.decision, self.preemption
-        return own
+        return self.at, self.kind, self.job, self.before, self.after, self.reason, self.decision, self.preemption
