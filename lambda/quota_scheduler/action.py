@@ -41,6 +41,7 @@ class Action:
         Jobs already stopping for a job that would borrow, which now stop for `job`.
     """
 
+    # no named tuple, for the reason outcome.py gives
     __slots__ = ("job", "lane", "rule", "taken_over", "victims")
 
     def __init__(

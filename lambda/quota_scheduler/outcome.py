@@ -49,6 +49,7 @@ class Outcome:
         For a preemption.
     """
 
+    # no named tuple: making one is interpreted even where all this is compiled, and one is made at every step
     __slots__ = ("after", "at", "before", "decision", "job", "kind", "preemption", "reason")
 
     def __init__(
