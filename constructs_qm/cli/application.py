@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import getdoc
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -147,9 +148,7 @@ def _make_command(function: Callable[..., int]) -> Any:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from quota_scheduler import scheduler
-
-        compiled = not str(scheduler.__file__).endswith(".py")
+        compiled = find_spec("quota_scheduler__mypyc") is not None  # what hatch_build.py adds
         typer.echo(f"{__version__} (scheduler compiled)" if compiled else __version__)
         raise typer.Exit
 
