@@ -35,7 +35,7 @@ SHARING = (
 )
 RETRY = RetryStrategy(3, (ExitRule("RETRY", "oops*"), ExitRule("EXIT", "*")))
 LIMIT = TimeLimit("MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED", 600)
-HAPPENED = ("at", "kind", "job", "before", "after", "reason", "decision", "preemption")
+HAPPENED = ("at", "kind", "before", "after", "reason", "decision", "preemption")
 SHOWN = ("state", "stopping", "blocked", "priority", "preemptions", "attempts_used", "dispatched_at", "dispatch_order")
 
 
@@ -108,12 +108,11 @@ def random_call(draw: random.Random, number: int, scheduler: Scheduler, now: flo
 
 def seen(scheduler: Scheduler, now: float) -> object:
     """Return what a user can see of a scheduler, once it has run; jobs by their ids."""
-    outcomes = [{name: getattr(outcome, name) for name in HAPPENED} for outcome in scheduler.run(now)]
-    names = [outcome.pop("job").id for outcome in outcomes]
-    jobs = [(job, {name: getattr(job, name) for name in SHOWN}) for job in scheduler.jobs.values()]
+    outcomes = [(outcome.job.id, [getattr(outcome, name) for name in HAPPENED]) for outcome in scheduler.run(now)]
+    jobs = [(job.id, [getattr(job, name) for name in SHOWN]) for job in scheduler.jobs.values()]
     state = scheduler.state
     shares = [(state.ledger.standings(name), share.has_claim()) for name, share in state.shares.items()]
-    return names, outcomes, [(job.id, values) for job, values in jobs], shares, scheduler.next_due()
+    return outcomes, jobs, shares, scheduler.next_due()
 
 
 def digests(histories: int = 40, steps: int = 120) -> Iterator[str]:
